@@ -5,7 +5,7 @@ import { compactRegularly } from './compaction.ts';
 import { createMemoryStore } from './store/memory.ts';
 import { CompactedError } from './store/store.ts';
 
-test('the past is kept for one period and gone after two', async () => {
+test('old revisions are readable for one interval and compacted after two', async () => {
   const clock = virtualClock(0);
   const store = createMemoryStore({ clock });
   const stop = new AbortController();
@@ -19,10 +19,10 @@ test('the past is kept for one period and gone after two', async () => {
   assert.ok(second.ok);
 
   await clock.advance(6 * 60_000);
-  assert.ok((await store.get('/a', { revision: first.revision })).entry, 'after one period it is still there');
+  assert.ok((await store.get('/a', { revision: first.revision })).entry, 'revision is readable after one interval');
   await clock.advance(5 * 60_000);
   await assert.rejects(store.get('/a', { revision: first.revision }), CompactedError);
-  assert.ok((await store.get('/a', { revision: second.revision })).entry, 'the newest state stays');
+  assert.ok((await store.get('/a', { revision: second.revision })).entry, 'the newest state is readable');
   assert.deepEqual(failures, []);
   stop.abort();
   await store.close();

@@ -13,7 +13,7 @@ before(async () => {
   foundation = await makeFoundation(turn);
 });
 
-/** All that is stored once a server has started on a foundation, by key. */
+/** Returns all stored objects by key after a server started from a bootstrap snapshot. */
 async function storedOn(laid: Foundation) {
   const store = createMemoryStore({ clock });
   await layFoundation(store, clock, seededRandom('laying'), () => laid);
@@ -37,7 +37,7 @@ const withoutUid = (object: { readonly metadata: object }) => ({
   metadata: { ...object.metadata, uid: undefined },
 });
 
-test('a cluster on a foundation is as any other', async () => {
+test('a cluster from a bootstrap snapshot equals any other', async () => {
   const [laid, plain] = [await storedOn(foundation), await storedOn({})];
   assert.ok(plain.objects.size > 150);
   assert.deepEqual([...laid.objects.keys()], [...plain.objects.keys()]);
@@ -46,19 +46,19 @@ test('a cluster on a foundation is as any other', async () => {
   }
 });
 
-test('every object has a uid of its own', async () => {
+test('every object has a unique uid', async () => {
   const { objects } = await storedOn(foundation);
   const uids = new Set([...objects.values()].map(({ metadata }) => metadata.uid));
   assert.equal(uids.size, objects.size);
   for (const uid of uids) assert.match(uid, /^[0-9a-f-]{36}$/);
 });
 
-test('a start on a foundation writes no more than what is the cluster’s own', async () => {
+test('a start from a bootstrap snapshot writes only cluster-specific objects', async () => {
   const { writes } = await storedOn(foundation);
   assert.equal(writes, 2);
 });
 
-test('where something is stored nothing is laid', async () => {
+test('a bootstrap snapshot is not restored into a store with data', async () => {
   const store = createMemoryStore({ clock });
   await store.write({ key: '/registry/namespaces/mine', expected: 0, value: Buffer.from('{}') });
   await layFoundation(store, clock, seededRandom('test'), () => assert.fail('it is not even read'));

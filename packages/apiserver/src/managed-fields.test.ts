@@ -25,26 +25,26 @@ const cases: readonly { readonly name: string; readonly entries: ManagedFields }
   { name: 'fields that have to be escaped', entries: [entry({ fieldsV1: { 'k:{"name":"ä<\u2028"}': {} } })] },
 ];
 for (const { name, entries } of cases) {
-  test(`the text of ${name} says what they say, shared or not`, () => {
+  test(`the text of ${name} is equal before and after interning`, () => {
     assert.deepEqual(JSON.parse(text(entries)), entries);
     assert.equal(text(shared(entries)), text(entries));
   });
 }
 
-test('entries that say the same are held once', () => {
+test('equal entries are interned', () => {
   const [first] = shared([entry({ manager: 'one' })]);
   assert.equal(shared([entry({ manager: 'one' })])[0], first);
   assert.notEqual(shared([entry({ manager: 'another' })])[0], first);
 });
 
-test('entries of different times share their fields', () => {
+test('entries with different times share their field set', () => {
   const [early] = shared([entry({ time: '2030-01-01T00:00:01Z' })]);
   const [late] = shared([entry({ time: '2030-01-01T00:00:02Z' })]);
   assert.equal(late?.fieldsV1, early?.fieldsV1);
   assert.equal(late?.time, '2030-01-01T00:00:02Z');
 });
 
-test('entries that are held already stay the same list', () => {
+test('interned entries stay the same list', () => {
   const entries = shared([entry()]);
   assert.equal(shared(entries), entries);
 });

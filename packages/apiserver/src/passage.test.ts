@@ -16,13 +16,13 @@ import { startTestServer } from './testing/test-server.ts';
 
 const settings = { name: 'settings', namespace: 'default' };
 
-/** The values of the series whose names and labels match. */
+/** Returns the values of the series whose names and labels match. */
 function valuesOf(metrics: MetricRegistry, series: RegExp): number[] {
   const lines = scrape(metrics).text.split('\n');
   return lines.filter((line) => series.test(line)).map((line) => Number(line.slice(line.lastIndexOf(' '))));
 }
 
-test('requests from the same process are counted with what came of them', async () => {
+test('in-process requests are counted with their status codes', async () => {
   const metrics = createMetrics();
   await using server = await startTestServer({ metrics });
   await assert.rejects(server.client.get(configMap, settings), isNotFound);
@@ -33,7 +33,7 @@ test('requests from the same process are counted with what came of them', async 
   assert.deepEqual(valuesOf(metrics, /^apiserver_current_inflight_requests/), [0, 0]);
 });
 
-test('a watch from the same process counts for as long as it lasts', async () => {
+test('an in-process watch counts as long as it lasts', async () => {
   const metrics = createMetrics();
   await using server = await startTestServer({ metrics });
   const lasting = () => valuesOf(metrics, /^apiserver_longrunning_requests{verb="WATCH",.*resource="configmaps"/);
@@ -48,7 +48,7 @@ test('a watch from the same process counts for as long as it lasts', async () =>
   assert.deepEqual(valuesOf(metrics, /^apiserver_watch_events_total{.*kind="ConfigMap"/), [1]);
 });
 
-test('requests from the same process are recorded as any others, but come from nowhere', async () => {
+test('in-process requests are audited like others, without a source address', async () => {
   const lines: string[] = [];
   const policy = readPolicy({
     kind: 'Policy',
@@ -70,7 +70,7 @@ test('requests from the same process are recorded as any others, but come from n
   assert.match(record.auditID, /^[0-9a-f-]{36}$/);
 });
 
-/** A server on which eve has a level of her own, of three seats and no queue, and her writes wait to be let go. */
+/** Starts a server on which eve has her own priority level with three seats and no queue, and blocks her writes. */
 async function crowded() {
   const clock = virtualClock();
   const metrics = createMetrics();
@@ -80,7 +80,7 @@ async function crowded() {
     handles: ({ context }) => context.user.username === 'eve',
     validate: () => new Promise<void>((go) => waiting.push(go)),
   };
-  // Who may do everything by their group is not limited either.
+  // system:masters would be exempt from flow control.
   const authorizer: Authorizer = { authorize: () => ({ verdict: 'allow', reason: '' }) };
   const server = await startTestServer({ clock, metrics, authorizer, admission: [gate] });
   await server.client.create(priorityLevelConfiguration, {
@@ -109,7 +109,7 @@ async function crowded() {
   return { server, clock, metrics, waiting, make };
 }
 
-test('callers in the same process take seats, and come again where there is none', async () => {
+test('in-process requests take seats, and are retried after 429', async () => {
   const { server, clock, metrics, waiting, make } = await crowded();
   await using _ = server;
   const making = ['a', 'b', 'c', 'd'].map(make);
@@ -129,7 +129,7 @@ test('callers in the same process take seats, and come again where there is none
   );
 });
 
-test('who has come again ten times is told that there is no room', async () => {
+test('a request that was retried ten times fails with 429', async () => {
   const { server, clock, waiting, make } = await crowded();
   await using _ = server;
   const making = ['a', 'b', 'c'].map(make);
@@ -140,7 +140,7 @@ test('who has come again ten times is told that there is no room', async () => {
   await Promise.all(making);
 });
 
-test('requests that nobody waits for let others go first', async () => {
+test('background requests let other requests run first', async () => {
   const { server, clock, waiting, make } = await crowded();
   await using _ = server;
   const making = make('a');

@@ -30,7 +30,7 @@ const cases: readonly [string, string, string][] = [
   ['GET', '/api/v1/watch/namespaces/a/pods/p', 'watch core/v1 pods ns=a name=p'],
   ['GET', '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dp', 'list core/v1 pods ns=a name=p'],
   ['GET', '/api/v1/namespaces/a/pods/a%2Fb', 'get core/v1 pods/b ns=a name=a'],
-  // A selector is read as the list reads it: what is escaped, negated or refused names nothing.
+  // The selector is parsed like that of the list: escaped, negated or invalid selectors name no object.
   [
     'GET',
     '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3D%3Dp,spec.nodeName%3Dn',

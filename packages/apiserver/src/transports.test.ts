@@ -13,7 +13,7 @@ import type { WatchEvent } from '@kruise/client/transport';
 import { isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound, StatusError } from '@kruise/machinery/status';
 import { startTestServer, type TestServer } from './testing/test-server.ts';
 
-// One suite, and two ways to the server: what holds for one must hold for the other, word for word.
+// One suite for both transports: their behaviour and error texts must be equal.
 for (const way of ['in process', 'over HTTPS'] as const) {
   describe(way, () => {
     let server: TestServer;
@@ -26,7 +26,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
     });
     after(() => server.close());
 
-    /** A namespace of its own for a test. */
+    /** Creates a namespace for a test. */
     async function space(): Promise<string> {
       const name = `test-${++spaces}`;
       await client.create(namespace, { metadata: { name } });
@@ -37,7 +37,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       data,
     });
 
-    test('gives back what was created, as the server completed it', async () => {
+    test('create returns the completed object', async () => {
       const place = await space();
       const created = await client.create(configMap, settings(place, 'a', { key: 'ä€😀' }));
       assert.match(created.metadata.uid ?? '', /^[0-9a-f-]{36}$/);
@@ -54,13 +54,13 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       readonly act: (place: string) => Promise<unknown>;
     }[] = [
       {
-        name: 'says that an object does not exist',
+        name: 'get of a missing object fails with NotFound',
         is: isNotFound,
         message: /^configmaps "none" not found$/,
         act: (place) => client.get(configMap, { name: 'none', namespace: place }),
       },
       {
-        name: 'says that a name is taken',
+        name: 'create of an existing name fails with AlreadyExists',
         is: isAlreadyExists,
         message: /^configmaps "a" already exists$/,
         act: async (place) => {
@@ -69,13 +69,13 @@ for (const way of ['in process', 'over HTTPS'] as const) {
         },
       },
       {
-        name: 'says what is wrong with an object',
+        name: 'create of an invalid object fails with Invalid',
         is: isInvalid,
         message: /^ConfigMap "a" is invalid: data\[a b\]: Invalid value: "a b"/,
         act: (place) => client.create(configMap, settings(place, 'a', { 'a b': '' })),
       },
       {
-        name: 'says that someone else wrote first',
+        name: 'a stale update fails with Conflict',
         is: isConflict,
         message: /the object has been modified/,
         act: async (place) => {
@@ -85,20 +85,20 @@ for (const way of ['in process', 'over HTTPS'] as const) {
         },
       },
       {
-        name: 'says who may not do what',
+        name: 'a denied request fails with Forbidden',
         is: isForbidden,
         message:
           /^configmaps is forbidden: User "nobody" cannot list resource "configmaps" in API group "" in the namespace/,
         act: (place) => server.clientOf({ username: 'nobody', groups: [] }).list(configMap, { namespace: place }),
       },
       {
-        name: 'says that there is no such resource',
+        name: 'an unknown resource fails with NotFound',
         is: isNotFound,
         message: /^the server could not find the requested resource \(404 page not found\)$/,
         act: () => client.transport.request({ method: 'GET', path: '/apis/example.com/v1/none' }),
       },
       {
-        name: 'says that a field is unknown, if asked to be strict',
+        name: 'strict field validation rejects an unknown field',
         is: (error) => error instanceof StatusError && error.code === 400,
         message: /strict decoding error: unknown field "bogus"/,
         act: (place) =>
@@ -116,7 +116,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       });
     }
 
-    test('passes warnings on, whatever they are written in', async () => {
+    test('warnings reach the client in any script', async () => {
       const place = await space();
       const { warnings } = await client.transport.request({
         method: 'POST',
@@ -127,7 +127,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       assert.deepEqual(warnings, [String.raw`unknown field "schlüssel \"€\""`]);
     });
 
-    test('changes some fields by each kind of patch', async () => {
+    test('each patch type changes fields', async () => {
       const place = await space();
       const reference = { name: 'a', namespace: place };
       await client.create(configMap, settings(place, 'a', { one: '1', two: '2' }));
@@ -138,7 +138,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       assert.deepEqual(data, { two: '22', three: '3' });
     });
 
-    test('applies, and finds who else wants a field', async () => {
+    test('apply detects field conflicts', async () => {
       const place = await space();
       const wanted = settings(place, 'a', { key: 'ours' });
       await client.apply(configMap, wanted, { fieldManager: 'one' });
@@ -148,13 +148,13 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       assert.deepEqual(data, { key: 'theirs' });
     });
 
-    test('stores nothing that is not meant', async () => {
+    test('a dry run stores nothing', async () => {
       const place = await space();
       await client.create(configMap, settings(place, 'a'), { dryRun: true });
       await assert.rejects(client.get(configMap, { name: 'a', namespace: place }), isNotFound);
     });
 
-    test('starts a change over when someone else wrote meanwhile', async () => {
+    test('an update is retried after a conflict', async () => {
       const place = await space();
       const reference = { name: 'a', namespace: place };
       await client.create(configMap, settings(place, 'a', { count: '0' }));
@@ -163,7 +163,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       assert.equal((await client.get(configMap, reference)).data?.count, '5');
     });
 
-    test('lists in pages, all of one moment', async () => {
+    test('a paginated list has one revision', async () => {
       const place = await space();
       for (const name of ['a', 'b', 'c', 'd', 'e']) await client.create(configMap, settings(place, name));
       const pages: (string | undefined)[][] = [];
@@ -179,7 +179,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       );
     });
 
-    test('lists by label', async () => {
+    test('a list selects by label', async () => {
       const place = await space();
       await client.create(configMap, { metadata: { name: 'a', namespace: place, labels: { app: 'x' } } });
       await client.create(configMap, { metadata: { name: 'b', namespace: place, labels: { app: 'y' } } });
@@ -190,7 +190,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       );
     });
 
-    /** What a watch shows, as words, until the last of them is as expected. */
+    /** Formats the events of a watch until the expected last one. */
     async function watched(options: WatchOptions, until: string): Promise<string[]> {
       const seen: string[] = [];
       for await (const event of client.watch(configMap, options)) {
@@ -202,7 +202,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
     const told = ({ type, object }: WatchEvent<ConfigMap>) =>
       [type, object.metadata.name, ...Object.values(object.data ?? {})].join(' ');
 
-    test('watches from a revision on, in order, without gap or repetition', async () => {
+    test('a watch from a revision is ordered, without gaps or duplicates', async () => {
       const place = await space();
       const { metadata } = await client.list(configMap, { namespace: place });
       const watching = watched({ namespace: place, resourceVersion: metadata.resourceVersion! }, 'DELETED a 2');
@@ -219,7 +219,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       );
     });
 
-    test('shows a watch objects of megabytes, and of many bytes a character', async () => {
+    test('a watch delivers objects of megabytes, with multi-byte characters', async () => {
       const place = await space();
       const { metadata } = await client.list(configMap, { namespace: place });
       const large = { text: '€😀'.repeat(100_000) };
@@ -230,7 +230,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       assert.deepEqual(await watching, [`ADDED large ${large.text}`, 'ADDED last']);
     });
 
-    test('ends a watch quietly when its signal is aborted', async () => {
+    test('an aborted watch ends without an error', async () => {
       const place = await space();
       await client.create(configMap, settings(place, 'a'));
       const stop = new AbortController();
@@ -244,7 +244,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       assert.deepEqual(seen, ['ADDED a']);
     });
 
-    test('refuses a watch before its first event', async () => {
+    test('an invalid watch fails before its first event', async () => {
       const watch = client.watch(configMap, { labelSelector: '!!' });
       await assert.rejects(
         watch[Symbol.asyncIterator]().next(),
@@ -252,12 +252,12 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       );
     });
 
-    test('throws why it was aborted', async () => {
+    test('an aborted request throws the abort reason', async () => {
       const reason = new Error('enough');
       await assert.rejects(client.list(configMap, { signal: AbortSignal.abort(reason) }), reason);
     });
 
-    test('deletes on conditions, and many at once', async () => {
+    test('delete supports preconditions and collections', async () => {
       const place = await space();
       await client.create(configMap, settings(place, 'a'));
       await client.create(configMap, settings(place, 'b'));
@@ -267,7 +267,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       assert.deepEqual((await client.list(configMap, { namespace: place })).items, []);
     });
 
-    test('scales, binds and issues tokens by subresources', async () => {
+    test('subresources scale, bind and issue tokens', async () => {
       const place = await space();
       const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
       const reference = { name: 'a', namespace: place };
@@ -292,7 +292,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       assert.equal((await client.get(pod, reference)).spec?.nodeName, 'node-1');
     });
 
-    test('gives out objects that nobody can change', async () => {
+    test('returned objects are immutable', async () => {
       if (way === 'over HTTPS') return;
       const place = await space();
       await client.create(configMap, settings(place, 'a', { key: 'value' }));

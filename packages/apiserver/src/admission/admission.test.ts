@@ -18,15 +18,15 @@ const write = () => writeOf(configMap, { metadata: { name: 'c' } });
 const orderOf = async (...plugins: readonly AdmissionPlugin[]) =>
   ((await admissionChain(plugins).mutate(write())) as ConfigMap | undefined)?.data?.['order'];
 
-test('mutators run in order', async () => {
+test('mutating plugins run in order', async () => {
   assert.equal(await orderOf(appending('a'), appending('b')), 'ab');
 });
 
-test('a mutator that has nothing to say is not asked', async () => {
+test('a mutating plugin that does not handle the write is not called', async () => {
   assert.equal(await orderOf(appending('a', { handles: () => false }), appending('b')), 'b');
 });
 
-test('an object returned takes the place of the draft', async () => {
+test('a returned object replaces the draft', async () => {
   const replacing: AdmissionPlugin = {
     name: 'r',
     handles: () => true,
@@ -35,7 +35,7 @@ test('an object returned takes the place of the draft', async () => {
   assert.equal(await orderOf(appending('a'), replacing, appending('b')), 'rb');
 });
 
-test('all mutators run once more if one asks for it, and not a third time', async () => {
+test('all mutating plugins are reinvoked once if one requests it', async () => {
   const insatiable = appending('b', {
     mutate(attributes: Attributes, { requestAnother, round }) {
       requestAnother();
@@ -46,7 +46,7 @@ test('all mutators run once more if one asks for it, and not a third time', asyn
   assert.equal(await orderOf(appending('a'), insatiable), 'ab0ab1');
 });
 
-test('the first refusal ends the chain', async () => {
+test('the first denial ends the chain', async () => {
   const asked: string[] = [];
   const judging = (name: string, refuses: boolean): AdmissionPlugin => ({
     name,
@@ -61,7 +61,7 @@ test('the first refusal ends the chain', async () => {
   assert.deepEqual(asked, ['a', 'b']);
 });
 
-test('what is made of objects is made anew only after they changed', () => {
+test('a derived value is recomputed only after objects change', () => {
   let made = 0;
   const objects = { get: () => undefined, list: () => [1, 2], changedAt: 1 };
   const count = derived(objects, (all) => `${++made}: ${all.length}`);

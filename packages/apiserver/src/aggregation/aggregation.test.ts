@@ -23,7 +23,7 @@ const resources = {
   ],
 };
 
-/** A server of another group, which keeps what it was asked. */
+/** Starts an aggregated server that records its requests. */
 async function startBackend() {
   const authority = createAuthority('backend', systemClock.now());
   const pair = authority.issue({
@@ -52,7 +52,7 @@ async function startBackend() {
   };
 }
 
-/** `host` is where the Service says the backend is. */
+/** Starts a server. `host` is the address of the Service's backend. */
 async function start({ host = 'localhost', dial }: { readonly host?: string; readonly dial?: Dial } = {}) {
   const backend = await startBackend();
   const proxies = createAuthority('front-proxy', systemClock.now());
@@ -87,7 +87,7 @@ const isAvailable = ({ metadata, status }: APIService) =>
   metadata.name === 'v1.wardle.example.com' &&
   status?.conditions?.some(({ type, status: known }) => type === 'Available' && known === 'True');
 
-test('a group that another server answers for is found, asked, and told who is asking', async () => {
+test('an aggregated group is in discovery, and its requests carry the identity of the user', async () => {
   const { backend, server, registered, ask } = await start();
   await using _ = backend;
   await using __ = server;
@@ -124,7 +124,7 @@ test('a group that another server answers for is found, asked, and told who is a
     assert.equal(last.headers['x-remote-user'], 'test-admin');
     assert.match(String(last.headers['x-remote-group']), /system:masters/);
 
-    // A client's Connection header is about its own connection, and removes nothing that this server adds.
+    // A client's Connection header concerns its own connection, and removes no header that this server adds.
     await ask('/apis/wardle.example.com/v1/fischers', {
       headers: { connection: 'close, X-Remote-User, X-Remote-Group, X-Forwarded-For, X-Own', 'x-own': 'yes' },
     });
@@ -137,7 +137,7 @@ test('a group that another server answers for is found, asked, and told who is a
     await ask('/apis/wardle.example.com%2Fv1/namespaces/a%2Fb/%2e%2e/fischers%3Fx');
     assert.equal(backend.asked.at(-1)?.url, '/apis/wardle.example.com/v1/namespaces/a/b/../fischers%3Fx');
 
-    // Those within the process have to do with other servers as well.
+    // In-process clients reach aggregated servers as well.
     const within = createClient(inProcessTransport(server.core, { username: 'neighbour', groups: ['system:masters'] }));
     const { object } = await within.transport.request({ method: 'GET', path: '/apis/wardle.example.com/v1/fischers' });
     assert.equal((object as { readonly kind: string }).kind, 'FischerList');
@@ -147,7 +147,7 @@ test('a group that another server answers for is found, asked, and told who is a
   }
 });
 
-test('a server in a network that is not this machine’s is reached by the way there', async () => {
+test('a server in another network is reached through the dialer', async () => {
   const dialled: string[] = [];
   const { backend, server, registered, ask } = await start({
     host: 'wardle.cluster',
@@ -167,7 +167,7 @@ test('a server in a network that is not this machine’s is reached by the way t
   }
 });
 
-test('what others say of a group stays beside whether it is available', async () => {
+test('other status conditions of an APIService are kept', async () => {
   const { backend, server, registered, ask } = await start();
   await using _ = server;
   const { client } = server;
@@ -193,7 +193,7 @@ test('what others say of a group stays beside whether it is available', async ()
   }
 });
 
-test('a group whose server is gone is unavailable, and left out of the list', async () => {
+test('a group with an unreachable server is unavailable, and not in the group list', async () => {
   const { backend, server, registered, ask } = await start();
   await backend[Symbol.asyncDispose]();
   await using _ = server;

@@ -25,7 +25,7 @@ after(() => server.close());
 const make = (name: string, spec?: Spec) => server.client.create(service, wanted(name, spec));
 const messageOf = (error: unknown) => (error instanceof StatusError ? error.message : String(error));
 
-test('numbers are tried each once, the reserved last', () => {
+test('every number is tried once, the reserved band last', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 300 }),
@@ -50,13 +50,13 @@ const bands = [
   { size: 1024, band: 64 },
 ];
 for (const { size, band } of bands) {
-  test(`of ${size} addresses ${band} are kept for who asks by name`, () => {
+  test(`a range of ${size} addresses reserves ${band} for requests of specific addresses`, () => {
     assert.equal(reservedBand(size, 16, { min: 16, max: 256 }), band);
   });
 }
 
 describe('a Service', () => {
-  test('is given an address, which is written down as its own', async () => {
+  test('gets an address, recorded in an IPAddress', async () => {
     const { spec } = await make('a');
     assert.match(spec?.clusterIP ?? '', /^10\.96\./);
     assert.deepEqual(spec?.clusterIPs, [spec?.clusterIP]);
@@ -65,7 +65,7 @@ describe('a Service', () => {
     assert.deepEqual(address.spec?.parentRef, { resource: 'services', namespace, name: 'a' });
   });
 
-  test('gets the address it asks for, unless another has it', async () => {
+  test('gets the requested address, unless it is allocated', async () => {
     await make('a', { clusterIP: '10.96.7.7' });
     await assert.rejects(make('b', { clusterIP: '10.96.7.7' }), (error) => {
       assert.ok(isInvalid(error));
@@ -75,7 +75,7 @@ describe('a Service', () => {
   });
 
   const refused = [
-    ['of another network', '192.0.2.1', 'the provided network does not match the current range'],
+    ['outside of the range', '192.0.2.1', 'the provided network does not match the current range'],
     ['of the network itself', '10.96.0.0', 'the provided network does not match the current range'],
     ['for broadcasts', '10.96.255.255', 'the provided network does not match the current range'],
   ] as const;
@@ -85,7 +85,7 @@ describe('a Service', () => {
     });
   }
 
-  test('gives its address back as it goes, and its Endpoints with it', async () => {
+  test('releases its address on deletion, and its Endpoints are deleted', async () => {
     const { client } = server;
     const { spec } = await make('a', { type: 'NodePort', ports: [{ port: 80, nodePort: 30100 }] });
     await client.create(endpoints, { metadata: { name: 'a', namespace } });
@@ -100,26 +100,26 @@ describe('a Service', () => {
     assert.equal(again.spec?.ports?.[0]?.nodePort, 30100);
   });
 
-  test('takes nothing if it is refused', async () => {
+  test('allocates nothing if it is denied', async () => {
     const spec: Spec = { clusterIP: '10.96.7.7', type: 'NodePort', ports: [{ port: 80, nodePort: 30100 }] };
     await assert.rejects(make('a', { ...spec, sessionAffinity: 'Odd' as 'None' }), isInvalid);
     assert.equal((await make('a', spec)).spec?.clusterIP, '10.96.7.7');
   });
 
-  test('takes nothing if it was only tried', async () => {
+  test('allocates nothing in a dry run', async () => {
     const tried = await server.client.create(service, wanted('a', { type: 'NodePort' }), { dryRun: true });
     assert.ok(tried.spec?.clusterIP && tried.spec.ports?.[0]?.nodePort);
     await assert.rejects(server.client.get(ipAddress, { name: tried.spec.clusterIP }), isNotFound);
   });
 
-  test('keeps what it was given when a writer leaves it out', async () => {
+  test('keeps its allocations when an update omits them', async () => {
     const made = await make('a', { type: 'NodePort' });
     const updated = await server.client.update(service, wanted('a', { type: 'NodePort' }) as Service);
     assert.equal(updated.spec?.clusterIP, made.spec?.clusterIP);
     assert.deepEqual(updated.spec?.ports, made.spec?.ports);
   });
 
-  test('gives up what its new type has no use for', async () => {
+  test('releases allocations that its new type does not need', async () => {
     const { client } = server;
     const made = await make('a', { type: 'NodePort', ports: [{ port: 80, nodePort: 30100 }] });
     const moved = { ...made, spec: { ...made.spec, type: 'ExternalName', externalName: 'example.com' } as Spec };
@@ -136,13 +136,13 @@ describe('a Service', () => {
     assert.deepEqual([bare.spec?.ipFamilyPolicy, bare.spec?.ipFamilies], ['RequireDualStack', ['IPv4', 'IPv6']]);
   });
 
-  test('cannot have two families where there is one', async () => {
+  test('cannot be dual-stack in a single-stack cluster', async () => {
     await assert.rejects(make('a', { ipFamilyPolicy: 'RequireDualStack' }), (error) =>
       messageOf(error).includes('this cluster is not configured for dual-stack services'),
     );
   });
 
-  test('with local traffic only has a port for health checks', async () => {
+  test('with externalTrafficPolicy Local has a health check port', async () => {
     const { spec } = await make('a', { type: 'LoadBalancer', externalTrafficPolicy: 'Local' });
     assert.ok((spec?.healthCheckNodePort ?? 0) >= 30000);
     assert.notEqual(spec?.healthCheckNodePort, spec?.ports?.[0]?.nodePort);
@@ -157,19 +157,19 @@ describe('a Service', () => {
     assert.equal(spec?.ports?.[0]?.nodePort, spec?.ports?.[1]?.nodePort);
   });
 
-  test('can have addresses of a range that was added', async () => {
+  test('can use addresses of an added ServiceCIDR', async () => {
     await server.client.create(serviceCIDR, { metadata: { name: 'more' }, spec: { cidrs: ['10.97.0.0/24'] } });
     assert.equal((await make('a', { clusterIP: '10.97.0.5' })).spec?.clusterIP, '10.97.0.5');
   });
 });
 
-test('Services made at once have addresses and ports of their own', async () => {
+test('Services that are created concurrently get different addresses and ports', async () => {
   const made = await Promise.all(Array.from({ length: 40 }, (_, index) => make(`s${index}`, { type: 'NodePort' })));
   assert.equal(new Set(made.map(({ spec }) => spec?.clusterIP)).size, 40);
   assert.equal(new Set(made.map(({ spec }) => spec?.ports?.[0]?.nodePort)).size, 40);
 });
 
-test('a small range is given out to its last port', async () => {
+test('a small range is allocated completely', async () => {
   const clock = virtualClock();
   const nodePorts = createNodePorts(createMemoryStore({ clock }), seededRandom(1), clock.now, { first: 1, last: 20 });
   const owner = { namespace, name: 'a' };
@@ -183,10 +183,10 @@ test('a small range is given out to its last port', async () => {
   assert.equal(await nodePorts.takeAny(owner), 7);
 });
 
-test('what a crash left taken is given back at a start, and what was lost is taken again', async () => {
+test('a start releases allocations that a crash left behind, and restores lost ones', async () => {
   const clock = virtualClock(Date.parse('2024-01-01T00:00:00Z'));
   const store = createMemoryStore({ clock });
-  // The store outlives the servers on it.
+  // The servers must not close the shared store.
   const parts = { store: { ...store, close: async () => {} }, clock, random: seededRandom(1), onError: assert.ifError };
   const owner = { namespace, name: 'never-written' };
   const ports = createNodePorts(store, seededRandom(2), clock.now, { first: 30000, last: 32767 });

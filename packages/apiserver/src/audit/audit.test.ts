@@ -37,7 +37,7 @@ async function start(policy: Omit<AuditPolicy, 'kind' | 'apiVersion'>) {
   return { records, server, recorded };
 }
 
-test('what was sent and answered is recorded as far as the level says', async () => {
+test('request and response objects are recorded according to the level', async () => {
   const { records, server } = await start({
     omitStages: ['RequestReceived'],
     rules: [
@@ -65,7 +65,7 @@ test('what was sent and answered is recorded as far as the level says', async ()
   assert.deepEqual([version.level, version.verb, version.objectRef], ['Metadata', 'get', undefined]);
 });
 
-test('a refusal is recorded with whom the sender stood for', async () => {
+test('a denied request is recorded with the impersonated user', async () => {
   const { records, server } = await start({ rules: [{ level: 'Metadata' }] });
   await using _ = server;
   const ask = rawRequests(server);
@@ -84,7 +84,7 @@ test('a refusal is recorded with whom the sender stood for', async () => {
   assert.equal(last.annotations?.['authorization.k8s.io/decision'], 'forbid');
 });
 
-test('a request of nobody known is recorded once, without a user', async () => {
+test('an unauthenticated request is recorded once, without a user', async () => {
   const { records, server } = await start({ rules: [{ level: 'Metadata' }] });
   await using _ = server;
   const ask = rawRequests(server, { asNobody: true });
@@ -105,7 +105,7 @@ test('a request of nobody known is recorded once, without a user', async () => {
   );
 });
 
-test('a watch is recorded when it begins and when it ends', async () => {
+test('a watch is recorded when it starts and when it ends', async () => {
   const { records, server, recorded } = await start({ rules: [{ level: 'Metadata', verbs: ['watch'] }] });
   await using _ = server;
   const ask = rawRequests(server);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openLogFile } from './log-file.ts';
 
-test('a file that has grown is put aside, and only so many are kept', (t) => {
+test('a full file is rotated, and a limited number of backups is kept', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'audit-'));
   t.after(() => rmSync(directory, { recursive: true }));
   let now = 0;
@@ -23,7 +23,7 @@ test('a file that has grown is put aside, and only so many are kept', (t) => {
   );
 });
 
-test('a file is gone on with after a restart', (t) => {
+test('a file is appended to after a restart', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'audit-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'audit.log');

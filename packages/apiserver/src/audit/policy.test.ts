@@ -23,64 +23,88 @@ function request(method: string, path: string, username = 'alice', groups: reado
 const policy = (...rules: AuditPolicy['rules']): AuditPolicy =>
   readPolicy({ kind: 'Policy', apiVersion: 'audit.k8s.io/v1', rules });
 
-test('the first rule that matches decides', () => {
+test('the first matching rule decides', () => {
   const rules = policy({ level: 'None', users: ['bob'] }, { level: 'Metadata' });
   assert.equal(scopeOf(rules, request('GET', '/api/v1/pods', 'bob')).level, 'None');
   assert.equal(scopeOf(rules, request('GET', '/api/v1/pods')).level, 'Metadata');
 });
 
-test('what no rule speaks of is not recorded', () => {
+test('a request without a matching rule is not recorded', () => {
   assert.equal(scopeOf(policy({ level: 'Metadata', verbs: ['delete'] }), request('GET', '/version')).level, 'None');
 });
 
 const cases: readonly [string, AuditPolicy['rules'][number], string, string, boolean][] = [
   [
-    'a resource of the group',
+    'a resource of a group matches the resource',
     { level: 'Request', resources: [{ group: '', resources: ['pods'] }] },
     'GET',
     '/api/v1/pods',
     true,
   ],
   [
-    'not its subresources',
+    'a resource does not match its subresources',
     { level: 'Request', resources: [{ group: '', resources: ['pods'] }] },
     'GET',
     '/api/v1/namespaces/a/pods/p/log',
     false,
   ],
   [
-    'unless they are named',
+    'a named subresource matches',
     { level: 'Request', resources: [{ group: '', resources: ['pods/*'] }] },
     'GET',
     '/api/v1/namespaces/a/pods/p/log',
     true,
   ],
   [
-    'a group alone is all of it',
+    'a group alone matches all its resources',
     { level: 'Request', resources: [{ group: 'apps' }] },
     'GET',
     '/apis/apps/v1/deployments',
     true,
   ],
   [
-    'objects by name',
+    'resource names match objects',
     { level: 'Request', resources: [{ group: '', resources: ['configmaps'], resourceNames: ['a'] }] },
     'GET',
     '/api/v1/namespaces/x/configmaps/b',
     false,
   ],
-  ['a namespace', { level: 'Request', namespaces: ['x'] }, 'GET', '/api/v1/namespaces/x/configmaps', true],
-  ['no namespace', { level: 'Request', namespaces: [''] }, 'GET', '/api/v1/nodes', true],
-  ['a path', { level: 'Request', nonResourceURLs: ['/healthz*'] }, 'GET', '/healthz/ping', true],
-  ['a path is no resource', { level: 'Request', nonResourceURLs: ['*'] }, 'GET', '/api/v1/nodes', false],
+  [
+    'a namespace matches its objects',
+    { level: 'Request', namespaces: ['x'] },
+    'GET',
+    '/api/v1/namespaces/x/configmaps',
+    true,
+  ],
+  [
+    'an empty namespace matches cluster-scoped resources',
+    { level: 'Request', namespaces: [''] },
+    'GET',
+    '/api/v1/nodes',
+    true,
+  ],
+  [
+    'a non-resource URL matches its paths',
+    { level: 'Request', nonResourceURLs: ['/healthz*'] },
+    'GET',
+    '/healthz/ping',
+    true,
+  ],
+  [
+    'a resource matches no non-resource URL',
+    { level: 'Request', nonResourceURLs: ['*'] },
+    'GET',
+    '/api/v1/nodes',
+    false,
+  ],
 ];
 for (const [name, rule, method, path, expected] of cases) {
-  test(`a rule about ${name}`, () => {
+  test(`audit rule: ${name}`, () => {
     assert.equal(scopeOf(policy(rule), request(method, path)).level !== 'None', expected);
   });
 }
 
-test('stages omitted by the policy and by the rule add up', () => {
+test('omitted stages of the policy and of the rule are combined', () => {
   const { omitStages } = scopeOf(
     { ...policy({ level: 'Metadata', omitStages: ['ResponseStarted'] }), omitStages: ['RequestReceived'] },
     request('GET', '/api/v1/pods'),
@@ -88,7 +112,7 @@ test('stages omitted by the policy and by the rule add up', () => {
   assert.deepEqual([...omitStages].sort(), ['RequestReceived', 'ResponseStarted']);
 });
 
-test('a policy that cannot be meant is refused', () => {
+test('an invalid policy is rejected', () => {
   const head = { kind: 'Policy', apiVersion: 'audit.k8s.io/v1' };
   assert.throws(() => readPolicy({ kind: 'Pod' }), /not a Policy/);
   assert.throws(() => readPolicy({ ...head, rules: [] }), /no rules/);

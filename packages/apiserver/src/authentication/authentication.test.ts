@@ -17,7 +17,7 @@ async function authenticationWith(serviceAccountKey?: Promise<string>) {
   });
 }
 
-test('a token that is asked for before there is a key is signed as soon as there is', async () => {
+test('a token requested before the key is generated is signed as soon as the key exists', async () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const key = Promise.withResolvers<string>();
   const { issuer, keys } = await authenticationWith(key.promise);
@@ -30,7 +30,7 @@ test('a token that is asked for before there is a key is signed as soon as there
   );
 });
 
-test('tokens are refused to everyone where no key could be made', async () => {
+test('token requests fail if no key could be generated', async () => {
   const key = Promise.withResolvers<string>();
   const { issuer, tokens, audiences } = await authenticationWith(key.promise);
   key.reject(new Error('no key'));

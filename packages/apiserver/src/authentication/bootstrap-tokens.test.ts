@@ -38,19 +38,19 @@ async function tokenOf(id: string, fields: { readonly [key: string]: string }): 
 }
 
 const cases: readonly [name: string, id: string, fields: object, who: string | undefined][] = [
-  ['introduces a node', 'aaaaaa', {}, 'system:bootstrap:aaaaaa system:bootstrappers'],
+  ['authenticates a node', 'aaaaaa', {}, 'system:bootstrap:aaaaaa system:bootstrappers'],
   [
-    'may say more groups',
+    'may have extra groups',
     'bbbbbb',
     { 'auth-extra-groups': 'system:bootstrappers:z,system:bootstrappers:a' },
     'system:bootstrap:bbbbbb system:bootstrappers system:bootstrappers:a system:bootstrappers:z',
   ],
-  ['may not say other groups', 'cccccc', { 'auth-extra-groups': 'system:masters' }, undefined],
-  ['ends with its time', 'dddddd', { expiration: '2025-12-31T23:59:59Z' }, undefined],
-  ['with an unreadable end is not good', 'eeeeee', { expiration: 'never' }, undefined],
-  ['for signing alone is not for this', 'ffffff', { 'usage-bootstrap-authentication': 'false' }, undefined],
-  ['with another secret is not good', 'gggggg', { 'token-secret': 'fedcba9876543210' }, undefined],
-  ['kept under another name is not good', 'hhhhhh', { 'token-id': 'iiiiii' }, undefined],
+  ['may not have other groups', 'cccccc', { 'auth-extra-groups': 'system:masters' }, undefined],
+  ['expires', 'dddddd', { expiration: '2025-12-31T23:59:59Z' }, undefined],
+  ['with an invalid expiration is rejected', 'eeeeee', { expiration: 'never' }, undefined],
+  ['that is only for signing is rejected', 'ffffff', { 'usage-bootstrap-authentication': 'false' }, undefined],
+  ['with a wrong secret is rejected', 'gggggg', { 'token-secret': 'fedcba9876543210' }, undefined],
+  ['in a Secret with another name is rejected', 'hhhhhh', { 'token-id': 'iiiiii' }, undefined],
 ];
 
 for (const [name, id, fields, who] of cases) {
@@ -59,7 +59,7 @@ for (const [name, id, fields, who] of cases) {
   });
 }
 
-test('what does not look like a bootstrap token is not one', () => {
+test('a token in another format is no bootstrap token', () => {
   for (const token of ['aaaaaa', 'aaaaaa.short', 'AAAAAA.0123456789abcdef', 'x.y.z']) {
     assert.equal(tokens.authenticate(token, []), undefined);
   }

@@ -15,7 +15,7 @@ import { InvalidToken, tokenAuthenticators } from './token.ts';
 
 type Header = readonly [name: string, value: string];
 
-/** What a request shows: headers and, perhaps, a certificate that TLS has found good. */
+/** Creates the credentials of a request: headers and, optionally, a verified client certificate. */
 function shown(headers: readonly Header[], certificate?: string, path = '/api'): Credentials {
   const joined: { [name: string]: string } = {};
   for (const [name, value] of headers) {
@@ -32,7 +32,7 @@ function shown(headers: readonly Header[], certificate?: string, path = '/api'):
     rawPath: path,
     headers: joined as IncomingHttpHeaders,
     rawHeaders: headers.flat(),
-    // Authenticators look at the certificate of a socket, and at nothing else of it.
+    // Authenticators only read the certificate of a socket.
     socket: socket as unknown as Credentials['socket'],
   };
 }
@@ -52,19 +52,19 @@ const everyone = authenticators([
 
 const nameOf = async (credentials: Credentials) => (await everyone.authenticate(credentials))?.username;
 
-test('a certificate says who its bearer is, and in which groups', async () => {
+test('a client certificate yields the user and the groups', async () => {
   const user = await everyone.authenticate(shown([], issued(users, 'bob', 'team-a', 'team-b')));
   assert.equal(user?.username, 'bob');
   assert.deepEqual(user?.groups.toSorted(), ['system:authenticated', 'team-a', 'team-b']);
   assert.match(user?.extra?.['authentication.kubernetes.io/credential-id']?.[0] ?? '', /^X509SHA256=[0-9a-f]{64}$/);
 });
 
-test('a token says who its bearer is', async () => {
+test('a bearer token yields the user', async () => {
   const user = await everyone.authenticate(shown([['Authorization', 'Bearer good']]));
   assert.deepEqual(user, { username: 'ann', uid: 'u1', groups: ['team', 'system:authenticated'] });
 });
 
-test('a token may come as the name of a protocol, next to one that is spoken', async () => {
+test('a bearer token may be a WebSocket subprotocol, next to another subprotocol', async () => {
   const named = `base64url.bearer.authorization.k8s.io.${Buffer.from('good').toString('base64url')}`;
   const offering = (protocols: string) =>
     shown([
@@ -75,22 +75,22 @@ test('a token may come as the name of a protocol, next to one that is spoken', a
   assert.equal(await nameOf(offering(named)), 'system:anonymous');
 });
 
-test('who shows a wrong token is nobody, not even anonymous', async () => {
+test('an invalid token fails the request instead of falling back to anonymous', async () => {
   await assert.rejects(nameOf(shown([['Authorization', 'Bearer wrong']])), { message: 'Unauthorized', code: 401 });
 });
 
-test('who shows a good certificate and a wrong token is who the certificate says', async () => {
+test('a valid certificate authenticates a request with an invalid token', async () => {
   assert.equal(await nameOf(shown([['Authorization', 'Bearer wrong']], issued(users, 'bob'))), 'bob');
 });
 
-test('who shows nothing is anonymous, and not in the group of those who are known', async () => {
+test('a request without credentials is anonymous, and not in system:authenticated', async () => {
   assert.deepEqual(await everyone.authenticate(shown([])), {
     username: 'system:anonymous',
     groups: ['system:unauthenticated'],
   });
 });
 
-test('where only some paths are for anyone, others are not', () => {
+test('anonymous requests may be limited to some paths', () => {
   const some = anonymousUsers(['/healthz']);
   assert.ok(some.authenticate(shown([], undefined, '/healthz')));
   assert.equal(some.authenticate(shown([], undefined, '/api')), undefined);
@@ -103,7 +103,7 @@ const remote: readonly Header[] = [
   ['X-Remote-Extra-Acme.com%2Fproject', 'p'],
 ];
 
-test('a proxy says whom it speaks for, group by group', async () => {
+test('a front proxy names the user and each group in headers', async () => {
   assert.deepEqual(await everyone.authenticate(shown(remote, issued(proxies, 'front-proxy-client'))), {
     username: 'carl',
     groups: ['one, two', 'three', 'system:authenticated'],
@@ -111,17 +111,17 @@ test('a proxy says whom it speaks for, group by group', async () => {
   });
 });
 
-test('nobody else speaks for others', async () => {
+test('identity headers of other clients are ignored', async () => {
   assert.equal(await nameOf(shown(remote, issued(users, 'bob'))), 'bob');
   assert.equal(await nameOf(shown(remote, issued(proxies, 'someone'))), 'system:anonymous');
   assert.equal(await nameOf(shown(remote)), 'system:anonymous');
 });
 
-test('the authority of proxies makes no users', async () => {
+test('a certificate of the front-proxy CA authenticates no user', async () => {
   assert.equal(await nameOf(shown([], issued(proxies, 'system:admin', 'system:masters'))), 'system:anonymous');
 });
 
-test('what is wrong with a token matters only if nobody takes it', async () => {
+test('token errors are only reported if no authenticator accepts the token', async () => {
   const refuses = {
     authenticate() {
       throw new InvalidToken('expired');
@@ -133,7 +133,7 @@ test('what is wrong with a token matters only if nobody takes it', async () => {
 });
 
 const root: User = { username: 'root', groups: [] };
-/** Lets `root` stand for what is listed. */
+/** Lets `root` impersonate the listed users, groups and extras. */
 const mayBe = (...allowed: readonly string[]): Authorizer => ({
   authorize(attributes) {
     assert.equal(attributes.verb, 'impersonate');
@@ -145,11 +145,11 @@ const mayBe = (...allowed: readonly string[]): Authorizer => ({
   },
 });
 
-test('who does not ask to be another is themselves', async () => {
+test('a request without impersonation headers keeps its user', async () => {
   assert.equal(await impersonate(mayBe(), root, shown([['Accept', '*/*']])), root);
 });
 
-test('a user may stand for another, with groups, a uid and more', async () => {
+test('a user may impersonate another user, with groups, a uid and extras', async () => {
   const authorizer = mayBe(
     'users ann',
     'groups team',
@@ -170,7 +170,7 @@ test('a user may stand for another, with groups, a uid and more', async () => {
   });
 });
 
-test('each thing another is must be allowed', async () => {
+test('every impersonated attribute requires permission', async () => {
   const headers: readonly Header[] = [
     ['Impersonate-User', 'ann'],
     ['Impersonate-Group', 'system:masters'],
@@ -181,7 +181,7 @@ test('each thing another is must be allowed', async () => {
   });
 });
 
-test('an account is impersonated as an account, and is in its groups', async () => {
+test('an impersonated ServiceAccount gets its groups', async () => {
   const authorizer = mayBe('serviceaccounts apps robot');
   const { groups } = await impersonate(
     authorizer,
@@ -191,13 +191,13 @@ test('an account is impersonated as an account, and is in its groups', async () 
   assert.deepEqual(groups, ['system:serviceaccounts', 'system:serviceaccounts:apps', 'system:authenticated']);
 });
 
-test('nobody in particular is not in the group of those who are known', async () => {
+test('the impersonated anonymous user is not in system:authenticated', async () => {
   const authorizer = mayBe('users system:anonymous');
   const { groups } = await impersonate(authorizer, root, shown([['Impersonate-User', 'system:anonymous']]));
   assert.deepEqual(groups, ['system:unauthenticated']);
 });
 
-test('groups without a user are no one', async () => {
+test('impersonated groups without a user are rejected', async () => {
   await assert.rejects(impersonate(mayBe('groups team'), root, shown([['Impersonate-Group', 'team']])), {
     code: 500,
     message: /without impersonating a user$/,

@@ -36,7 +36,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** A token kept in a Secret of that name, as the controller that makes them does. */
+/** Stores a token in a Secret of that name, as the token controller does. */
 async function keep(name: string, labels: { readonly [key: string]: string } = {}): Promise<string> {
   const prefix = 'kubernetes.io/serviceaccount';
   const token = await signJwt(
@@ -61,20 +61,20 @@ async function keep(name: string, labels: { readonly [key: string]: string } = {
 
 const ask = async (token: string, audiences = ['api']) => tokens.authenticate(token, audiences);
 
-test('a token kept in a Secret is its account, and its use is told', async () => {
+test('a legacy token authenticates its ServiceAccount, and its use is reported', async () => {
   const found = await ask(await keep('good'));
   assert.equal(found?.user.username, 'system:serviceaccount:default:robot');
   assert.deepEqual(used, ['good']);
 });
 
-test('a token kept in a Secret ends with the Secret', async () => {
+test('a legacy token is invalid after its Secret is deleted', async () => {
   const token = await keep('brief');
   await server.client.delete(secret, { name: 'brief', namespace: 'default' });
   await server.core.feed.caughtUp();
   await assert.rejects(ask(token), { message: 'service account token has been invalidated' });
 });
 
-test('a token that its Secret does not have any more is not good', async () => {
+test('a token that is no longer in its Secret is invalid', async () => {
   const token = await keep('changed');
   const data = { token: Buffer.from('other').toString('base64') };
   await server.client.patch(secret, { name: 'changed', namespace: 'default' }, { data }, { type: 'merge' });
@@ -82,26 +82,26 @@ test('a token that its Secret does not have any more is not good', async () => {
   await assert.rejects(ask(token), { message: 'service account token has been invalidated' });
 });
 
-test('a token that was marked as not good is not good', async () => {
+test('a token that is marked as invalid is rejected', async () => {
   const token = await keep('marked', { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' });
   await assert.rejects(ask(token), { message: /has been marked invalid/ });
 });
 
-test('a token kept in a Secret is for the API server alone', async () => {
+test('a legacy token is only valid for the API server', async () => {
   await assert.rejects(ask(await keep('narrow'), ['vault']), { name: 'InvalidToken' });
 });
 
-test('a token of another kind is left to others', async () => {
+test('another type of token is left to other authenticators', async () => {
   assert.equal(await ask(await signJwt({ iss: 'https://example.com' }, privateKey)), undefined);
   assert.equal(await ask('nonsense'), undefined);
 });
 
-test('the day a token was last used is noted on its Secret, once', async () => {
+test('the date of last use is recorded on the Secret once', async () => {
   const fail = (error: unknown) => assert.fail(String(error));
   await keep('noted');
   const reference = { name: 'noted', namespace: 'default' };
   const before = await server.client.get(secret, reference);
-  // The Secret comes from a cache, where all kinds are treated alike.
+  // The Secret comes from a cache with untyped objects.
   noteLegacyUse(server.core, before as unknown as Parameters<typeof noteLegacyUse>[1], fail);
   let noted = before;
   for (let attempt = 0; attempt < 100 && noted.metadata.labels === undefined; attempt++) {

@@ -55,7 +55,7 @@ const refusal = (promise: Promise<unknown>) =>
     (error: Error) => error.message,
   );
 
-test('a token is its account, to the API server alone', async () => {
+test('a token authenticates its ServiceAccount, for the API server only', async () => {
   const place = await space();
   const token = await request(place);
   const { authenticated, user, audiences } = await review(token);
@@ -69,19 +69,19 @@ test('a token is its account, to the API server alone', async () => {
   );
 });
 
-test('a token for someone else is not for the API server', async () => {
+test('a token for another audience is not valid for the API server', async () => {
   const token = await request(await space(), { audiences: ['vault'] });
   assert.equal((await review(token)).authenticated ?? false, false);
   assert.deepEqual((await review(token, ['vault', 'other'])).audiences, ['vault']);
 });
 
-test('a token says when it begins and ends', async () => {
+test('a token contains its validity period', async () => {
   const claims = decodeJwt(await request(await space()))!.claims;
   const now = clock.now() / 1000;
   assert.deepEqual([claims.iat, claims.nbf, claims.exp], [now, now, now + hour]);
 });
 
-test('a token ends with its time, and a minute of grace', async () => {
+test('a token expires after its lifetime and a minute of leeway', async () => {
   const token = await request(await space(), { expirationSeconds: 600 });
   clock.advance(659_000);
   assert.equal((await review(token)).authenticated, true);
@@ -89,7 +89,7 @@ test('a token ends with its time, and a minute of grace', async () => {
   assert.equal((await review(token)).error, '[invalid bearer token, service account token has expired]');
 });
 
-test('a token ends with its account, and is not that of the next of the name', async () => {
+test('a token is invalid after its ServiceAccount is deleted, also for a new account with the same name', async () => {
   const place = await space();
   const token = await request(place);
   await server.client.delete(serviceAccount, { name: 'robot', namespace: place });
@@ -98,7 +98,7 @@ test('a token ends with its account, and is not that of the next of the name', a
   assert.match((await review(token)).error!, /service account UID \(.*\) does not match claim/);
 });
 
-test('a token bound to a Pod ends with the Pod, and says where it runs', async () => {
+test('a Pod-bound token is invalid after the Pod is deleted, and names the node', async () => {
   const place = await space();
   await server.client.create(node, { metadata: { name: `node-${place}` } });
   const containers = [{ name: 'c', image: 'i' }];
@@ -113,7 +113,7 @@ test('a token bound to a Pod ends with the Pod, and says where it runs', async (
   assert.equal((await review(token)).error, '[invalid bearer token, service account token has been invalidated]');
 });
 
-test('a token bound to a Secret ends with the Secret', async () => {
+test('a Secret-bound token is invalid after the Secret is deleted', async () => {
   const place = await space();
   const metadata = { name: 's', namespace: place };
   await server.client.create(secret, { metadata });
@@ -123,7 +123,7 @@ test('a token bound to a Secret ends with the Secret', async () => {
   assert.equal((await review(token)).error, '[invalid bearer token, service account token has been invalidated]');
 });
 
-test('a token for a Pod that may not know that tokens end is good for a year, and says when it should have', async () => {
+test('a token for a Pod that may not refresh it is valid for a year, and contains warnafter', async () => {
   const place = await space();
   const containers = [{ name: 'c', image: 'i' }];
   await server.client.create(pod, {
@@ -136,7 +136,7 @@ test('a token for a Pod that may not know that tokens end is good for a year, an
   assert.equal(claims['kubernetes.io'].warnafter - claims.iat, 3607);
 });
 
-test('a token is refused for what does not exist, or is not what is meant', async () => {
+test('a token request for a missing or mismatched object fails', async () => {
   const place = await space();
   const containers = [{ name: 'c', image: 'i' }];
   const spec = { serviceAccountName: 'other', containers };
@@ -154,6 +154,6 @@ test('a token is refused for what does not exist, or is not what is meant', asyn
   assert.match(await refusal(request(place, { expirationSeconds: 599 })), /less than 10 minutes/);
 });
 
-test('a token of nobody is told apart from a token that is no longer good', async () => {
+test('an unknown token and an invalid token have different errors', async () => {
   assert.equal((await review('nonsense')).error, 'invalid bearer token');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { staticTokens } from './static-tokens.ts';
 
-test('a line is a token, a user, a uid and groups', () => {
+test('a line has a token, a user, a uid and groups', () => {
   const tokens = staticTokens('secret1,ann,u1,"team-a,team-b"\n\nsecret2,bob,u2\r\n');
   assert.deepEqual(tokens.authenticate('secret1', []), {
     user: { username: 'ann', uid: 'u1', groups: ['team-a', 'team-b'] },
@@ -11,6 +11,6 @@ test('a line is a token, a user, a uid and groups', () => {
   assert.equal(tokens.authenticate('secret3', []), undefined);
 });
 
-test('a line without a user is refused by its number', () => {
+test('a line without a user is rejected with its number', () => {
   assert.throws(() => staticTokens('a,b,c\n,\n'), /line 2/);
 });

@@ -14,19 +14,19 @@ const whole = {
   aggregationRule: { clusterRoleSelectors: [{ matchLabels: { part: 'x' } }] },
 } as unknown as ClusterRole;
 
-test('a role is made of those its selectors find, in the order of names, each rule once', () => {
+test('an aggregated role has the rules of the selected roles, sorted by name, without duplicates', () => {
   const roles = [role('b', { part: 'x' }, 'pods', 'nodes'), role('a', { part: 'x' }, 'pods'), role('c', {}, 'secrets')];
   assert.deepEqual(aggregatedRules(whole, [...roles, whole]), [rule('pods'), rule('nodes')]);
 });
 
-test('a role that is not made of others has nothing to be made of', () => {
+test('a role without an aggregation rule has no aggregated rules', () => {
   assert.equal(aggregatedRules(role('a', {}), []), undefined);
 });
 
-test('admin comes to have what edit and view have', () => {
+test('admin gets the rules of edit and view', () => {
   const roles = defaultPolicy().filter(({ kind }) => kind === 'ClusterRole') as unknown as ClusterRole[];
   const settled = new Map(roles.map((each) => [each.metadata.name ?? '', each]));
-  // Each round carries the rules one role further up.
+  // Each iteration propagates the rules by one level.
   for (let round = 0; round < 3; round++) {
     for (const [name, each] of settled) {
       const rules = aggregatedRules(each, settled.values());

@@ -81,67 +81,91 @@ const inDefault = (name: string) => ({ namespace: 'default', name });
 const unrelated = "no relationship found between node 'n1' and this object";
 
 const cases: readonly [name: string, verb: string, resource: string, where: Where, answer: string][] = [
-  ['reads a secret its Pods pull with', 'get', 'secrets', inDefault('pull'), 'allowed'],
-  ['watches a secret of an environment by name', 'watch', 'secrets', inDefault('of-env'), 'allowed'],
+  ['reads an image pull Secret of its Pods', 'get', 'secrets', inDefault('pull'), 'allowed'],
+  ['watches a Secret of an environment variable by name', 'watch', 'secrets', inDefault('of-env'), 'allowed'],
   ['reads settings', 'get', 'configmaps', inDefault('settings'), 'allowed'],
-  ['reads no other secret', 'get', 'secrets', inDefault('other'), unrelated],
-  ['reads no secret of the same name elsewhere', 'get', 'secrets', { namespace: 'x', name: 'pull' }, unrelated],
-  ['lists no secrets', 'list', 'secrets', { namespace: 'default' }, 'No Object name found'],
-  ['writes no secrets', 'update', 'secrets', inDefault('pull'), 'can only read resources of this type'],
-  ['gets nothing by the mirrors it makes', 'get', 'secrets', inDefault('of-mirror'), unrelated],
-  ['reads a claim', 'get', 'persistentvolumeclaims', inDefault('claim'), 'allowed'],
-  ['reads a claim that is made for a Pod', 'get', 'persistentvolumeclaims', inDefault('p-scratch'), 'allowed'],
-  ['reads the volume of a claim', 'get', 'persistentvolumes', { name: 'volume' }, 'allowed'],
-  ['reads a secret a volume is mounted with', 'get', 'secrets', { namespace: 'storage', name: 'publish' }, 'allowed'],
-  ['reads no secret of controllers', 'get', 'secrets', { namespace: 'storage', name: 'control' }, unrelated],
-  ['makes tokens for the accounts of its Pods', 'create', 'serviceaccounts/token', inDefault('robot'), 'allowed'],
-  ['makes no tokens for others', 'create', 'serviceaccounts/token', inDefault('default'), unrelated],
-  ['gets its Pods', 'get', 'pods', inDefault('p'), 'allowed'],
+  ['reads no other Secret', 'get', 'secrets', inDefault('other'), unrelated],
+  [
+    'reads no Secret with the same name in another namespace',
+    'get',
+    'secrets',
+    { namespace: 'x', name: 'pull' },
+    unrelated,
+  ],
+  ['lists no Secrets', 'list', 'secrets', { namespace: 'default' }, 'No Object name found'],
+  ['writes no Secrets', 'update', 'secrets', inDefault('pull'), 'can only read resources of this type'],
+  ['gets no access through mirror Pods', 'get', 'secrets', inDefault('of-mirror'), unrelated],
+  ['reads a PVC', 'get', 'persistentvolumeclaims', inDefault('claim'), 'allowed'],
+  ['reads an ephemeral PVC of a Pod', 'get', 'persistentvolumeclaims', inDefault('p-scratch'), 'allowed'],
+  ['reads the PersistentVolume of a PVC', 'get', 'persistentvolumes', { name: 'volume' }, 'allowed'],
+  ['reads a Secret for mounting a volume', 'get', 'secrets', { namespace: 'storage', name: 'publish' }, 'allowed'],
+  [
+    'reads no Secret that only controllers need',
+    'get',
+    'secrets',
+    { namespace: 'storage', name: 'control' },
+    unrelated,
+  ],
+  [
+    'requests tokens for the ServiceAccounts of its Pods',
+    'create',
+    'serviceaccounts/token',
+    inDefault('robot'),
+    'allowed',
+  ],
+  ['requests no tokens for other ServiceAccounts', 'create', 'serviceaccounts/token', inDefault('default'), unrelated],
+  ['gets its own Pods', 'get', 'pods', inDefault('p'), 'allowed'],
   ['gets no other Pods', 'get', 'pods', inDefault('q'), unrelated],
   ['lists its own Pods', 'list', 'pods', { fieldSelector: 'spec.nodeName=n1' }, 'allowed'],
   [
-    'lists no others',
+    'lists no other Pods',
     'list',
     'pods',
     { fieldSelector: 'spec.nodeName!=n2' },
     'can only list/watch pods with spec.nodeName field selector',
   ],
   ['reads itself', 'get', 'nodes', { name: 'n1' }, 'allowed'],
-  ['reads no other node', 'get', 'nodes', { name: 'n2' }, "node 'n1' cannot read 'n2', only its own Node object"],
-  ['lists no nodes', 'list', 'nodes', {}, "node 'n1' cannot read all nodes, only its own Node object"],
-  ['renews its lease', 'update', 'leases.coordination.k8s.io', { namespace: 'kube-node-lease', name: 'n1' }, 'allowed'],
+  ['reads no other Node', 'get', 'nodes', { name: 'n2' }, "node 'n1' cannot read 'n2', only its own Node object"],
+  ['lists no Nodes', 'list', 'nodes', {}, "node 'n1' cannot read all nodes, only its own Node object"],
   [
-    'renews no other lease',
+    'renews its own Lease',
+    'update',
+    'leases.coordination.k8s.io',
+    { namespace: 'kube-node-lease', name: 'n1' },
+    'allowed',
+  ],
+  [
+    'renews no other Lease',
     'update',
     'leases.coordination.k8s.io',
     { namespace: 'kube-node-lease', name: 'n2' },
     'can only access node lease with the same name as the requesting node',
   ],
   [
-    'takes no lease elsewhere',
+    'creates no Lease in another namespace',
     'get',
     'leases.coordination.k8s.io',
     { namespace: 'kube-system', name: 'n1' },
     'can only access leases in the "kube-node-lease" system namespace',
   ],
-  ['does what its role says', 'create', 'events', { namespace: 'default' }, 'allowed'],
-  ['does no more', 'create', 'deployments.apps', { namespace: 'default' }, ''],
+  ['has the permissions of its role', 'create', 'events', { namespace: 'default' }, 'allowed'],
+  ['has no other permissions', 'create', 'deployments.apps', { namespace: 'default' }, ''],
 ];
 
 for (const [name, verb, resource, where, answer] of cases) {
   test(`a node ${name}`, async () => assert.equal(await decide(verb, resource, where), answer));
 }
 
-test('whoever is not in the group of nodes is no node', async () => {
+test('a user outside of system:nodes is no node', async () => {
   assert.equal(await decide('get', 'secrets', inDefault('pull'), { username: 'system:node:n1', groups: [] }), '');
 });
 
-test('a node that does not say which is told so', async () => {
+test('a node user without a node name is denied', async () => {
   const nameless = { username: 'system:node:', groups: ['system:nodes'] };
   assert.equal(await decide('get', 'nodes', { name: 'n1' }, nameless), 'unknown node for user "system:node:"');
 });
 
-test('what a Pod needs is no longer read once it is gone', async () => {
+test('access ends when the Pod is deleted', async () => {
   const { client, core } = server;
   const metadata = { name: 'brief', namespace: 'default' };
   const brief = { nodeName: 'n1', imagePullSecrets: [{ name: 'brief' }], containers: [{ name: 'c', image: 'i' }] };

@@ -37,7 +37,7 @@ async function ask(who: User, verb: string, plural: string, place: string, name 
   return server.core.authorizer.authorize(wanted);
 }
 
-/** A namespace where the subjects may read Pods. */
+/** Creates a namespace in which the subjects may read Pods. */
 async function spaceFor(...subjects: readonly Subject[]): Promise<string> {
   const name = `space-${++spaces}`;
   const { client } = server;
@@ -52,7 +52,7 @@ async function spaceFor(...subjects: readonly Subject[]): Promise<string> {
   return name;
 }
 
-test('a user has what a role of the namespace allows, there and nowhere else', async () => {
+test('a role grants permissions in its namespace only', async () => {
   const place = await spaceFor({ kind: 'User', name: 'ann' });
   assert.deepEqual(await ask(user('ann'), 'get', 'pods', place), {
     verdict: 'allow',
@@ -63,13 +63,13 @@ test('a user has what a role of the namespace allows, there and nowhere else', a
   assert.equal((await ask(user('ann'), 'list', 'pods', '')).verdict, 'no-opinion');
 });
 
-test('a member of a group has what the group is given', async () => {
+test('a group member has the permissions of the group', async () => {
   const place = await spaceFor({ kind: 'Group', name: 'team' });
   assert.equal((await ask(user('bob', 'others', 'team'), 'get', 'pods', place)).verdict, 'allow');
   assert.equal((await ask(user('team'), 'get', 'pods', place)).verdict, 'no-opinion');
 });
 
-test('an account without a namespace is of the namespace of the binding', async () => {
+test('a ServiceAccount subject without a namespace is in the namespace of the binding', async () => {
   const place = await spaceFor({ kind: 'ServiceAccount', name: 'robot' });
   const { verdict, reason } = await ask(user(`system:serviceaccount:${place}:robot`), 'get', 'pods', place);
   assert.equal(verdict, 'allow');
@@ -77,14 +77,14 @@ test('an account without a namespace is of the namespace of the binding', async 
   assert.equal((await ask(user('system:serviceaccount:default:robot'), 'get', 'pods', place)).verdict, 'no-opinion');
 });
 
-test('a decision changes with the binding it came from', async () => {
+test('a decision changes with its binding', async () => {
   const place = await spaceFor({ kind: 'User', name: 'carl' });
   assert.equal((await ask(user('carl'), 'get', 'pods', place)).verdict, 'allow');
   await server.client.delete(roleBinding, { name: 'readers', namespace: place });
   assert.equal((await ask(user('carl'), 'get', 'pods', place)).verdict, 'no-opinion');
 });
 
-test('a decision changes with the role it came from', async () => {
+test('a decision changes with its role', async () => {
   const place = await spaceFor({ kind: 'User', name: 'dora' });
   assert.equal((await ask(user('dora'), 'delete', 'pods', place)).verdict, 'no-opinion');
   const rules = [{ verbs: ['*'], apiGroups: [''], resources: ['pods'] }];
@@ -92,7 +92,7 @@ test('a decision changes with the role it came from', async () => {
   assert.equal((await ask(user('dora'), 'delete', 'pods', place)).verdict, 'allow');
 });
 
-test('a binding to a role that does not exist is told of, and allows nothing', async () => {
+test('a binding to a missing role is reported, and grants nothing', async () => {
   await server.client.create(clusterRoleBinding, {
     metadata: { name: 'dangling' },
     roleRef: { apiGroup, kind: 'ClusterRole', name: 'absent' },
@@ -104,7 +104,7 @@ test('a binding to a role that does not exist is told of, and allows nothing', a
   });
 });
 
-test('a cluster role bound for the cluster holds in every namespace', async () => {
+test('a ClusterRoleBinding grants permissions in every namespace', async () => {
   const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['nodes', 'pods'], resourceNames: ['one'] }];
   await server.client.create(clusterRole, { metadata: { name: 'one-of-all' }, rules });
   await server.client.create(clusterRoleBinding, {
@@ -117,7 +117,7 @@ test('a cluster role bound for the cluster holds in every namespace', async () =
   assert.equal((await ask(user('fred'), 'get', 'nodes', '', 'two')).verdict, 'no-opinion');
 });
 
-test('what holds for one object by its name holds for no other, whichever was asked for first', async () => {
+test('a rule with resource names applies to no other name, in either order of requests', async () => {
   const rules = [
     { verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: ['one'] },
     { verbs: ['get'], apiGroups: [''], resources: ['services'] },
@@ -139,7 +139,7 @@ test('what holds for one object by its name holds for no other, whichever was as
   }
 });
 
-test('masters may do everything, whatever the roles say', async () => {
+test('system:masters may do everything, whatever the roles say', async () => {
   assert.deepEqual(await ask(user('root', 'system:masters'), 'anything', 'things', 'nowhere'), {
     verdict: 'allow',
     reason: '',

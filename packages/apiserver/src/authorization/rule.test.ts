@@ -33,49 +33,59 @@ const rule = (
 
 const readPods = rule(['get', 'list'], [''], ['pods']);
 const cases: readonly [name: string, rule: PolicyRule, attributes: Attributes, allowed: boolean][] = [
-  ['allows what it names', readPods, wanted('get', 'pods', 'a'), true],
+  ['allows a listed action', readPods, wanted('get', 'pods', 'a'), true],
   ['does not allow another verb', readPods, wanted('delete', 'pods', 'a'), false],
   ['does not allow another group', readPods, wanted('get', 'pods.metrics.k8s.io', 'a'), false],
   ['does not allow a subresource of what it names', readPods, wanted('get', 'pods/log', 'a'), false],
-  ['allows every verb by a star', rule(['*'], [''], ['pods']), wanted('escalate', 'pods'), true],
-  ['allows every group by a star', rule(['get'], ['*'], ['pods']), wanted('get', 'pods.metrics.k8s.io'), true],
-  ['allows subresources too by a star', rule(['get'], [''], ['*']), wanted('get', 'pods/log'), true],
+  ['allows every verb with a wildcard', rule(['*'], [''], ['pods']), wanted('escalate', 'pods'), true],
+  ['allows every group with a wildcard', rule(['get'], ['*'], ['pods']), wanted('get', 'pods.metrics.k8s.io'), true],
+  ['allows subresources with a wildcard', rule(['get'], [''], ['*']), wanted('get', 'pods/log'), true],
   [
-    'allows a subresource of anything',
+    'allows a subresource of every resource',
     rule(['get'], ['*'], ['*/scale']),
     wanted('get', 'deployments.apps/scale'),
     true,
   ],
-  ['does not allow a thing by its subresource', rule(['get'], ['*'], ['*/scale']), wanted('get', 'scale'), false],
   [
-    'allows the names it lists',
+    'does not allow a resource because of its subresource',
+    rule(['get'], ['*'], ['*/scale']),
+    wanted('get', 'scale'),
+    false,
+  ],
+  [
+    'allows the listed names',
     rule(['get'], [''], ['pods'], { resourceNames: ['a'] }),
     wanted('get', 'pods', 'a'),
     true,
   ],
   ['allows no other name', rule(['get'], [''], ['pods'], { resourceNames: ['a'] }), wanted('get', 'pods', 'b'), false],
-  ['allows no list by names', rule(['list'], [''], ['pods'], { resourceNames: ['a'] }), wanted('list', 'pods'), false],
+  [
+    'does not allow a list by names',
+    rule(['list'], [''], ['pods'], { resourceNames: ['a'] }),
+    wanted('list', 'pods'),
+    false,
+  ],
   ['allows an exact path', { verbs: ['get'], nonResourceURLs: ['/healthz'] }, path('get', '/healthz'), true],
   [
-    'allows what begins as a path with a star',
+    'allows paths with the prefix of a wildcard path',
     { verbs: ['get'], nonResourceURLs: ['/api/*'] },
     path('get', '/api/v1'),
     true,
   ],
   [
-    'allows nothing above a path with a star',
+    'does not allow paths above a wildcard path',
     { verbs: ['get'], nonResourceURLs: ['/api/*'] },
     path('get', '/api'),
     false,
   ],
-  ['says nothing of paths by resources', rule(['*'], ['*'], ['*']), path('get', '/metrics'), false],
+  ['on resources does not allow non-resource URLs', rule(['*'], ['*'], ['*']), path('get', '/metrics'), false],
 ];
 
 for (const [name, each, attributes, allowed] of cases) {
   test(`a rule ${name}`, () => assert.equal(allows(each, attributes), allowed));
 }
 
-test('what is not covered is told part by part', () => {
+test('uncovered rules are reported part by part', () => {
   const missing = uncovered([rule(['get', 'delete'], [''], ['pods', 'nodes'])], [readPods]);
   assert.deepEqual(printedParts(missing), [
     '{APIGroups:[""], Resources:["nodes"], Verbs:["get" "delete"]}',
@@ -83,13 +93,13 @@ test('what is not covered is told part by part', () => {
   ]);
 });
 
-test('only a star covers a star', () => {
+test('only a wildcard covers a wildcard', () => {
   const all = rule(['*'], ['*'], ['*']);
   assert.deepEqual(uncovered([all], [all]), []);
   assert.equal(uncovered([all], [rule(['get', 'list'], ['*'], ['*'])]).length, 1);
 });
 
-test('a rule without names is not covered by one with names', () => {
+test('a rule without resource names is not covered by one with names', () => {
   assert.equal(
     uncovered([rule(['get'], [''], ['pods'])], [rule(['get'], [''], ['pods'], { resourceNames: ['a'] })]).length,
     1,
@@ -106,7 +116,7 @@ const anyRule: fc.Arbitrary<PolicyRule> = fc.oneof(
   fc.record({ verbs: words('get', '*'), nonResourceURLs: words('/api', '/api/*', '*') }),
 );
 
-test('a rule covers itself, and whatever is added to what is held', () => {
+test('a rule covers itself, whatever rules are added', () => {
   fc.assert(
     fc.property(anyRule, fc.array(anyRule), (one, others) => {
       assert.deepEqual(uncovered([one], [...others, one]), []);
@@ -114,7 +124,7 @@ test('a rule covers itself, and whatever is added to what is held', () => {
   );
 });
 
-test('what is covered is allowed to whoever holds the rules', () => {
+test('a covered rule is allowed by the covering rules', () => {
   const anyWanted = fc
     .tuple(fc.constantFrom('get', 'list', 'create'), fc.constantFrom('pods', 'pods/log', 'deployments.apps/scale'))
     .map(([verb, resource]) => wanted(verb, resource));

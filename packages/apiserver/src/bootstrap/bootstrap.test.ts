@@ -39,7 +39,7 @@ async function start(store: Store) {
   return { core: server.core, client: createClient(inProcessTransport(server.core, serverItself)), failures };
 }
 
-test('a new cluster has its namespaces, and an API service for each version', async () => {
+test('a new cluster has its namespaces, and an APIService for each group version', async () => {
   const { client } = await start(createMemoryStore({ clock }));
   const names = async (kind: typeof namespace | typeof apiService) =>
     (await client.list(kind)).items.map(({ metadata }) => metadata.name);
@@ -49,7 +49,7 @@ test('a new cluster has its namespaces, and an API service for each version', as
   assert.ok(!services.includes('v1.apiregistration.k8s.io'));
 });
 
-test('all a new cluster has is right', async () => {
+test('all objects of a new cluster are valid', async () => {
   const { core } = await start(createMemoryStore({ clock }));
   const faults = [...core.resources.all()].flatMap((resource) => {
     const { kind, storage, strategy } = resource;
@@ -64,9 +64,9 @@ test('all a new cluster has is right', async () => {
   assert.deepEqual(faults, []);
 });
 
-test('a second start finds nothing to do', async () => {
+test('a second start writes nothing', async () => {
   const { core } = await start(createMemoryStore({ clock }));
-  // The statuses of flow schemas are written beside the start.
+  // The statuses of FlowSchemas are written asynchronously.
   for (let before = -1; before !== core.feed.revision; ) {
     before = core.feed.revision;
     await new Promise(setImmediate);
@@ -77,7 +77,7 @@ test('a second start finds nothing to do', async () => {
   assert.equal(await core.store.currentRevision(), before);
 });
 
-test('a start puts back what is missing from the policy', async () => {
+test('a start restores missing policy rules', async () => {
   const { core, client } = await start(createMemoryStore({ clock }));
   await client.delete(clusterRole, { name: 'system:discovery' });
   await client.patch(clusterRoleBinding, { name: 'system:basic-user' }, { subjects: [] }, { type: 'merge' });
@@ -87,7 +87,7 @@ test('a start puts back what is missing from the policy', async () => {
   assert.equal((await client.get(clusterRoleBinding, { name: 'system:basic-user' })).subjects?.length, 1);
 });
 
-test('a start tells servers behind it of new authorities, and leaves what others have added', async () => {
+test('a start updates the CAs for aggregated servers, and keeps keys that others added', async () => {
   const { core, client } = await start(createMemoryStore({ clock }));
   const reference = { name: 'extension-apiserver-authentication', namespace: 'kube-system' };
   await bootstrap(core, { ...ranges, clientAuthority: 'one' });
@@ -101,7 +101,7 @@ test('a start tells servers behind it of new authorities, and leaves what others
   assert.equal(data?.['more'], 'x');
 });
 
-test('the server says where it is, and that it is there', async () => {
+test('the server writes the kubernetes Service and its identity Lease', async () => {
   const { core, client, failures } = await start(createMemoryStore({ clock }));
   const presence = {
     address: { clusterIp: '10.96.0.1', ip: '192.0.2.1', port: 6443 },
@@ -126,7 +126,7 @@ test('the server says where it is, and that it is there', async () => {
   assert.deepEqual(failures, []);
 });
 
-test('a server is called by its host', () => {
+test('the server identity is derived from the hostname', () => {
   assert.match(serverIdentity('host'), /^apiserver-[a-z2-7]{26}$/);
   assert.notEqual(serverIdentity('host'), serverIdentity('other'));
 });

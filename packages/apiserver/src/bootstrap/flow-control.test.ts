@@ -16,45 +16,45 @@ const changed = (object: KubeObject, annotations: object | undefined, generation
   spec: { ...(object.spec as object), matchingPrecedence: 5000 },
 });
 
-test('every flow schema names a level that exists', () => {
+test('every FlowSchema references an existing priority level', () => {
   const levels = new Set(all.filter(({ kind }) => kind !== 'FlowSchema').map(({ metadata }) => metadata.name));
   for (const { kind, spec } of all as unknown as FlowSchema[]) {
     if (kind === 'FlowSchema') assert.ok(levels.has(spec!.priorityLevelConfiguration.name));
   }
 });
 
-test('what is as it should be is kept', () => {
+test('a current object is kept', () => {
   for (const object of all) assert.equal(reconcileFlowControl(object, object), undefined);
 });
 
-test('what the server keeps is put right', () => {
+test('an auto-updated object is reconciled', () => {
   assert.deepEqual(reconcileFlowControl(changed(suggested, { [mark]: 'true' }), suggested)?.spec, suggested.spec);
 });
 
-test('what an administrator has taken over is left', () => {
+test('an object with auto-update disabled is kept', () => {
   assert.equal(reconcileFlowControl(changed(suggested, { [mark]: 'false' }, 2), suggested), undefined);
 });
 
-test('what was changed before there was a mark is marked as taken over', () => {
+test('an object that was modified before the annotation existed gets auto-update disabled', () => {
   const existing = changed(suggested, undefined, 2);
   const result = reconcileFlowControl(existing, suggested);
   assert.deepEqual(result?.metadata.annotations, { [mark]: 'false' });
   assert.deepEqual(result?.spec, existing.spec);
 });
 
-test('what the server cannot do without is put right whatever the mark says', () => {
+test('a mandatory object is reconciled whatever its annotation says', () => {
   const result = reconcileFlowControl(changed(mandatory, { [mark]: 'false' }, 2), mandatory);
   assert.deepEqual(result?.spec, mandatory.spec);
   assert.deepEqual(result?.metadata.annotations, { [mark]: 'true' });
 });
 
-test('how much of it is lent is for the administrator to say even of the exempt level', () => {
+test('the administrator may change the lendable share of the exempt level', () => {
   const exempt = found('PriorityLevelConfiguration', 'exempt');
   const spec = { ...(exempt.spec as object), exempt: { nominalConcurrencyShares: 10, lendablePercent: 50 } };
   assert.equal(reconcileFlowControl({ ...exempt, spec }, exempt), undefined);
 });
 
-test('a flow schema is told whether its level exists, once', () => {
+test('the Dangling condition of a FlowSchema is written once', () => {
   const schema = suggested as unknown as FlowSchema;
   const now = Date.parse('2026-01-01T00:00:00Z');
   const dangling = statusOf(schema, 'workload-low', false, now) as unknown as FlowSchema;

@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { createNetwork } from './backend.ts';
 
-test('a backend that does not take calls is given up on in the end', async () => {
+test('a connection to an unresponsive backend times out', async () => {
   const clock = virtualClock();
   const network = createNetwork(clock, {});
-  // An address of those set aside for documents: nobody is there to say no.
+  // Documentation address range: no host responds.
   const backend = network.at({ scheme: 'http', host: '203.0.113.1', port: 80 });
   const { signal } = new AbortController();
   const sent = backend.send({ method: 'GET', path: '/', headers: {}, signal });
@@ -17,7 +17,7 @@ test('a backend that does not take calls is given up on in the end', async () =>
   network.close();
 });
 
-test('a backend that hangs up without an answer is one whose stream ended', async () => {
+test('a backend that closes the connection without a response yields EOF', async () => {
   const server = createServer((socket) => socket.destroy());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

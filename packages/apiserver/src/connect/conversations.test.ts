@@ -73,9 +73,9 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A server with a node whose kubelet answers, one whose does not, and Pods on them. */
+/** Starts a server with a reachable kubelet, an unreachable one, and Pods on both. */
 async function startServer() {
-  // The network of the cluster is this machine, under addresses that may be reached through a proxy.
+  // The cluster network is this machine, with addresses that a proxy may reach.
   const network = networkConnector(systemClock, { authority: kubelet.authority });
   const connector = {
     ...network,
@@ -218,7 +218,7 @@ function openWebSocket(
   return new WebSocket(`${server.url.replace('https', 'wss')}${path}`, protocols, { ...server.tls, headers });
 }
 
-/** What a WebSocket says on each channel until it is closed. */
+/** Reads all messages of a WebSocket by channel until it is closed. */
 async function heard(socket: WebSocket): Promise<{ [channel: number]: string }> {
   const channels: { [channel: number]: string } = {};
   socket.on('message', (message: Buffer) => {
@@ -228,7 +228,7 @@ async function heard(socket: WebSocket): Promise<{ [channel: number]: string }> 
   return channels;
 }
 
-test('a command runs over SPDY, which is passed on to the kubelet', async () => {
+test('exec over SPDY is forwarded to the kubelet', async () => {
   const { socket, head } = await ask(`${pods}/p/exec?command=cat&command=a%20b&stdin=true&stdout=1&stderr=false`, spdy);
   const streams = { stdin: true, stdout: true, stderr: false, tty: false };
   const command = await openRemoteCommand(socket!, systemClock, {
@@ -246,7 +246,7 @@ test('a command runs over SPDY, which is passed on to the kubelet', async () => 
   assert.equal(headers['x-forwarded-for'], '127.0.0.1');
 });
 
-test('the newest protocol over WebSocket is translated to SPDY', async () => {
+test('exec over the newest WebSocket protocol is translated to SPDY', async () => {
   const socket = openWebSocket(`${pods}/p/exec?command=cat&stdin=true&stdout=true`, ['v5.channel.k8s.io']);
   socket.once('open', () => {
     socket.send(Buffer.from('\0through'));
@@ -256,13 +256,13 @@ test('the newest protocol over WebSocket is translated to SPDY', async () => {
   assert.equal(kubelet.requests.at(-1)!.headers.upgrade, 'SPDY/3.1');
 });
 
-test('older protocols over WebSocket are passed on as they are', async () => {
+test('older WebSocket protocols are forwarded unchanged', async () => {
   const socket = openWebSocket(`${pods}/p/exec?command=exit&command=0&stdout=true`, ['v4.channel.k8s.io']);
   assert.deepEqual(await heard(socket), { 1: '', 3: '{"metadata":{},"status":"Success"}' });
   assert.equal(kubelet.requests.at(-1)!.headers.upgrade, 'websocket');
 });
 
-test('neither the token of a client nor whom it stands for reaches a kubelet', async () => {
+test("the kubelet receives neither the client's token nor its impersonation headers", async () => {
   const token = `base64url.bearer.authorization.k8s.io.${Buffer.from('secret').toString('base64url')}`;
   const path = `${pods}/p/exec?command=exit&command=0&stdout=true`;
   const socket = openWebSocket(path, ['v4.channel.k8s.io', token], {
@@ -278,7 +278,7 @@ test('neither the token of a client nor whom it stands for reaches a kubelet', a
   );
 });
 
-test('an exit code is told on the error channel', async () => {
+test('the exit code is sent on the error channel', async () => {
   const socket = openWebSocket(`${pods}/p/exec?command=exit&command=3&stdout=true&stderr=true`, ['v5.channel.k8s.io']);
   const { 2: stderr, 3: status } = await heard(socket);
   assert.equal(stderr, 'about to leave');
@@ -291,20 +291,20 @@ test('an exit code is told on the error channel', async () => {
   });
 });
 
-test('the size of a terminal is passed on', async () => {
+test('terminal resizes are forwarded', async () => {
   const socket = openWebSocket(`${pods}/p/exec?command=size&stdout=true&stderr=true&tty=true`, ['v5.channel.k8s.io']);
   socket.once('open', () => socket.send(Buffer.from('\u0004{"Width":101,"Height":33}')));
   assert.equal((await heard(socket))[1], '101x33');
 });
 
-test('attaching asks the kubelet for the command that runs already', async () => {
+test('attach connects to the running process', async () => {
   const socket = openWebSocket(`${pods}/p/attach?stdin=true&stdout=true`, ['v5.channel.k8s.io']);
   socket.once('open', () => socket.send(Buffer.of(255, 0)));
   await heard(socket);
   assert.equal(kubelet.requests.at(-1)!.path, '/attach/default/p/c');
 });
 
-test('a client that goes away ends the command', async () => {
+test('a client disconnect ends the command', async () => {
   const socket = openWebSocket(`${pods}/p/exec?command=wait&stdout=true`, ['v5.channel.k8s.io']);
   socket.on('message', (message: Buffer) => {
     if (message.length > 1) socket.terminate();
@@ -312,7 +312,7 @@ test('a client that goes away ends the command', async () => {
   await killed.promise;
 });
 
-test('output that nobody takes stops the command, and is held nowhere', async () => {
+test('unread output blocks the command and is not buffered', async () => {
   const socket = openWebSocket(`${pods}/p/exec?command=pour&command=60000000&stdout=true`, ['v5.channel.k8s.io']);
   await once(socket, 'message');
   socket.pause();
@@ -330,50 +330,50 @@ test('output that nobody takes stops the command, and is held nowhere', async ()
 });
 
 const refusals = [
-  { name: 'no upgrade', path: 'p/exec?command=x', options: {}, code: 400, message: 'Upgrade request required' },
-  { name: 'no such Pod', path: 'nobody/exec?command=x', code: 404, message: 'pods "nobody" not found' },
-  { name: 'no such container', path: 'p/exec?container=x', code: 400, message: 'container x is not valid for pod p' },
+  { name: 'no upgrade header', path: 'p/exec?command=x', options: {}, code: 400, message: 'Upgrade request required' },
+  { name: 'a missing Pod', path: 'nobody/exec?command=x', code: 404, message: 'pods "nobody" not found' },
+  { name: 'a missing container', path: 'p/exec?container=x', code: 400, message: 'container x is not valid for pod p' },
   {
-    name: 'several containers and none named',
+    name: 'several containers and no container option',
     path: 'two/attach',
     code: 400,
     message: 'a container name must be specified for pod two, choose one of: [a missing]',
   },
-  { name: 'a Pod on no node', path: 'waiting/exec', code: 400, message: 'pod waiting does not have a host assigned' },
+  { name: 'an unscheduled Pod', path: 'waiting/exec', code: 400, message: 'pod waiting does not have a host assigned' },
   {
-    name: 'a Pod on no node',
+    name: 'an unscheduled Pod',
     path: 'waiting/portforward',
     code: 400,
     message: 'pod waiting does not have a host assigned',
   },
   {
-    name: 'a kubelet that is down',
+    name: 'an unreachable kubelet',
     path: 'lost/exec',
     code: 500,
     message: 'error dialing backend: dial tcp 127.0.0.1:1: connect: connection refused',
   },
   {
-    name: 'a port that is none',
+    name: 'an invalid port',
     path: 'p/portforward?ports=80,x',
     code: 400,
     message: 'cannot convert to []int32: strconv.ParseUint: parsing "x": invalid syntax',
   },
   { name: 'a dry run', path: 'p/exec?dryRun=All', code: 400, message: 'dryRun is not supported' },
   {
-    name: 'what admission forbids',
+    name: 'a denial by admission',
     path: 'forbidden/exec',
     code: 403,
     message: 'pods "forbidden" is forbidden: not this one',
   },
 ];
 for (const { name, path, options = spdy, code, message } of refusals) {
-  test(`${path.split('?')[0]!.split('/')[1]} with ${name} is refused`, async () => {
+  test(`${path.split('?')[0]!.split('/')[1]} with ${name} fails`, async () => {
     const answer = await ask(`${pods}/${path}`, options);
     assert.deepEqual([answer.code, JSON.parse(answer.body).message], [code, message]);
   });
 }
 
-test('what the kubelet has against a command reaches a client of SPDY as it is', async () => {
+test('an error of the kubelet reaches an SPDY client unchanged', async () => {
   const answer = await ask(`${pods}/two/exec?container=missing&stdout=true`, spdy);
   assert.deepEqual([answer.code, answer.body], [500, 'container not found ("missing")\n']);
 });
@@ -384,7 +384,7 @@ const failures = {
     'error sending request: Post "https://127.0.0.1:1/exec/default/lost/c?command=x&output=1": dial tcp 127.0.0.1:1: connect: connection refused',
 };
 for (const [path, why] of Object.entries(failures)) {
-  test(`what fails after a WebSocket has opened is told on its error channel: ${path}`, async () => {
+  test(`errors after the WebSocket is open are sent on the error channel: ${path}`, async () => {
     const { 3: status } = await heard(openWebSocket(`${pods}/${path}`, ['v5.channel.k8s.io']));
     assert.deepEqual(JSON.parse(status!), {
       metadata: {},
@@ -397,7 +397,7 @@ for (const [path, why] of Object.entries(failures)) {
   });
 }
 
-test('admission sees the options of a conversation', async () => {
+test('admission receives the options of a connect request', async () => {
   asked.length = 0;
   await ask(`${pods}/waiting/exec?command=ls&command=-l&stdin=true&container=c`, spdy);
   await ask(`${pods}/waiting/portforward?ports=80&ports=81`, spdy);
@@ -430,13 +430,13 @@ test('admission sees the options of a conversation', async () => {
   );
 });
 
-/** What a WebSocket carries, for a client whose protocols the library does not know how to ask for. */
+/** Returns the messages of a WebSocket, for subprotocols that the client library cannot request. */
 function binaryMessages(socket: Duplex): Duplex {
   let pending: Buffer = Buffer.alloc(0);
   const messages = new Duplex({
     read() {},
     write(chunk: Buffer, _encoding, callback) {
-      // A client masks what it sends; with zeroes nothing changes.
+      // A client must mask its frames; a zero mask changes nothing.
       const head = Buffer.alloc(8);
       head.writeUInt16BE(0x82fe, 0);
       head.writeUInt16BE(chunk.length, 2);
@@ -461,7 +461,7 @@ function binaryMessages(socket: Duplex): Duplex {
   return messages;
 }
 
-test('ports are forwarded with SPDY inside a WebSocket', async () => {
+test('port-forward tunnels SPDY in a WebSocket', async () => {
   const target = createTcpServer((socket) => socket.on('data', (chunk) => socket.end(String(chunk).toUpperCase())));
   target.listen(0, '127.0.0.1');
   await once(target, 'listening');
@@ -505,7 +505,7 @@ const logs = [
   { query: '?sinceSeconds=x', code: 400, message: 'strconv.ParseInt: parsing "x": invalid syntax' },
 ];
 for (const { query, code, body, message } of logs) {
-  test(`a log with ${query || 'no options'} is answered with ${code}`, async () => {
+  test(`a log request with ${query || 'no options'} returns ${code}`, async () => {
     const answer = await ask(`${pods}/p/log${query}`);
     assert.equal(answer.code, code);
     if (body !== undefined) assert.deepEqual([answer.body, answer.headers['content-type']], [body, 'text/plain']);
@@ -513,12 +513,12 @@ for (const { query, code, body, message } of logs) {
   });
 }
 
-test('the log of a Pod on no node is empty', async () => {
+test('the log of an unscheduled Pod is empty', async () => {
   const { code, body } = await ask(`${pods}/waiting/log`);
   assert.deepEqual([code, body], [204, '']);
 });
 
-test('the log of a Pod whose kubelet is down says so', async () => {
+test('a log request fails if the kubelet is down', async () => {
   const { code, body } = await ask(`${pods}/lost/log?follow=true`);
   assert.equal(code, 500);
   assert.equal(
@@ -527,7 +527,7 @@ test('the log of a Pod whose kubelet is down says so', async () => {
   );
 });
 
-test('a log may be read over WebSocket, after an empty message', async () => {
+test('a log can be streamed over WebSocket, after an empty message', async () => {
   const socket = openWebSocket(`${pods}/p/log`, ['binary.k8s.io']);
   const messages: string[] = [];
   socket.on('message', (message) => messages.push(String(message)));
@@ -536,7 +536,7 @@ test('a log may be read over WebSocket, after an empty message', async () => {
 });
 
 for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-  test(`${method} is passed on to a Pod`, async () => {
+  test(`${method} is proxied to a Pod`, async () => {
     const sent = method === 'GET' ? '' : 'twelve bytes';
     const framing = method === 'PUT' || sent === '' ? {} : { 'transfer-encoding': 'chunked' };
     const headers = { 'x-mine': 'yes', te: 'trailers', ...framing };
@@ -555,22 +555,22 @@ test('a redirect of a Pod leads back through the proxy', async () => {
   assert.deepEqual([code, headers.location], [302, `${pods}/p/proxy/to?x=1`]);
 });
 
-test('a proxy asked for without a slash sends its client to where there is one', async () => {
+test('a proxy path without a trailing slash is redirected', async () => {
   const { code, headers, body } = await ask(`${pods}/p/proxy?x=1`);
   assert.deepEqual([code, headers.location, body], [301, `${pods}/p/proxy/?x=1`, '']);
 });
 
-test('HEAD has the headers of a Pod and no body', async () => {
+test('HEAD returns the headers of a Pod without a body', async () => {
   const { code, headers, body } = await ask(`${pods}/p/proxy/`, { method: 'HEAD' });
   assert.deepEqual([code, headers['x-of'], body], [200, 'web', '']);
 });
 
-test('a method nobody knows is refused', async () => {
+test('an unknown method is rejected', async () => {
   assert.equal((await ask(`${pods}/p/proxy/`, { method: 'TRACE' })).code, 405);
   assert.equal((await ask(`${pods}/p/log`, { method: 'POST' })).code, 405);
 });
 
-test('other protocols pass through a proxy', async () => {
+test('other protocols are upgraded through a proxy', async () => {
   const headers = { connection: 'Upgrade', upgrade: 'shout' };
   const { code, socket } = await ask(`${pods}/p/proxy/`, { headers });
   assert.equal(code, 101);
@@ -601,14 +601,14 @@ const proxies = [
   { path: '/api/v1/nodes/nowhere/proxy/', code: 404, message: 'nodes "nowhere" not found' },
 ];
 for (const { path, code, message } of proxies) {
-  test(`${path} is answered with ${code}`, async () => {
+  test(`${path} returns ${code}`, async () => {
     const answer = await ask(path);
     assert.equal(answer.code, code, answer.body);
     if (message !== undefined) assert.equal(JSON.parse(answer.body).message, message);
   });
 }
 
-test('a request for another protocol where there is none is answered as any other', async () => {
+test('an upgrade request for a path without streaming is answered normally', async () => {
   const { code } = await ask('/version', { headers: { connection: 'Upgrade', upgrade: 'h2c' } });
   assert.equal(code, 200);
 });

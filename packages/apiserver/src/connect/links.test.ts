@@ -30,7 +30,7 @@ for (const { html, becomes } of cases) {
   });
 }
 
-test('links are found however the page is cut', async () => {
+test('links are found however the page is chunked', async () => {
   const html = cases
     .slice(0, -1)
     .map((each) => each.html)
@@ -49,7 +49,7 @@ test('links are found however the page is cut', async () => {
   );
 });
 
-test('a compressed page stays compressed, and loses the length it had', async () => {
+test('a compressed page stays compressed, without its Content-Length', async () => {
   const headers = { 'content-encoding': 'gzip', 'content-length': '9', 'content-type': 'text/html' };
   const page = Readable.from([gzipSync('<a href="/x">')]);
   const { body, headers: changed } = rewriteLinks({ code: 200, reason: '', headers, body: page }, prefixed);
@@ -57,7 +57,7 @@ test('a compressed page stays compressed, and loses the length it had', async ()
   assert.deepEqual(changed, { 'content-encoding': 'gzip', 'content-type': 'text/html' });
 });
 
-test('a page of nothing but beginnings passes as fast as any', async () => {
+test('a page with only tag starts is processed in linear time', async () => {
   const html = '<a'.repeat(1_000_000);
   const begun = performance.now();
   assert.equal((await rewritten([html.slice(0, 70_000), html.slice(70_000)])).length, html.length);

@@ -37,7 +37,7 @@ function urlOf(node: Node, access: KubeletAccess = {}): string {
   }
 }
 
-test('a node is reached by its internal address before its name, which no DNS may know', () => {
+test('the internal address of a node takes precedence over its name, which DNS may not resolve', () => {
   const both = [
     ['Hostname', 'worker-1'],
     ['InternalIP', '10.0.0.7'],
@@ -52,13 +52,13 @@ test('the hostname label is used if there is no such address', () => {
   assert.equal(urlOf(nodeOf([], 1, { 'kubernetes.io/hostname': 'labelled' })), 'https://labelled:1');
 });
 
-test('a node without any preferred address is not reached', () => {
+test('a node without a preferred address is unreachable', () => {
   assert.throws(() => urlOf(nodeOf([['ExternalDNS', 'n.example']])), {
     message: 'no preferred addresses found; known addresses: [{ExternalDNS n.example}]',
   });
 });
 
-test('the server presents its certificate to kubelets, and verifies theirs if an authority is given', async () => {
+test('the server presents its certificate to kubelets, and verifies theirs if a CA is given', async () => {
   const shown: string[] = [];
   const kubelet = createServer(
     { cert: pair.certificate, key: pair.key, ca: authority.certificate, requestCert: true, rejectUnauthorized: false },

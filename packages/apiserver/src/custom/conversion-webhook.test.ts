@@ -14,7 +14,7 @@ const toy = (name: string, version = 'v1'): KubeObject => ({
 type Request = { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: readonly KubeObject[] };
 type Review = { readonly apiVersion: string; readonly kind: string; readonly request: Request };
 
-/** A converter whose webhook answers so; and what it was asked. */
+/** Creates a converter whose webhook returns `answer`, and records its requests. */
 function converter(answer: (review: Review) => unknown, versions = ['v1']) {
   const asked: Request[] = [];
   const call = async (_client: unknown, review: unknown) => {
@@ -34,7 +34,7 @@ const respond = ({ apiVersion, kind, request }: Review, more: object = {}, objec
 const renamed = ({ request }: Review, change: (object: KubeObject) => unknown = (object) => object) =>
   request.objects.map((object) => change({ ...object, apiVersion: request.desiredAPIVersion }));
 
-test('all objects of other versions are converted by one review, in their places', async () => {
+test('one review converts all objects of other versions, in place', async () => {
   const { convert, asked } = converter((review) => respond(review, {}, renamed(review)));
   const objects = [toy('a'), toy('b', 'v2'), toy('c')];
   const converted = await convert(objects, 'example.com/v2');
@@ -49,13 +49,13 @@ test('all objects of other versions are converted by one review, in their places
   );
 });
 
-test('objects that need no conversion are not asked about', async () => {
+test('objects that need no conversion are not sent', async () => {
   const { convert, asked } = converter(() => assert.fail('was asked'));
   assert.deepEqual(await convert([toy('a')], 'example.com/v1'), [toy('a')]);
   assert.deepEqual(asked, []);
 });
 
-test('of the metadata only labels and annotations are taken over', async () => {
+test('only labels and annotations of the converted metadata are used', async () => {
   const { convert } = converter((review) =>
     respond(
       review,
@@ -70,7 +70,7 @@ test('of the metadata only labels and annotations are taken over', async () => {
   assert.deepEqual(converted?.metadata, { name: 'a', uid: 'uid-a', labels: { to: 'v2' }, annotations: { a: 'b' } });
 });
 
-test('the first version of reviews that both know is used', async () => {
+test('the first common review version is used', async () => {
   const versions: string[] = [];
   const { convert } = converter(
     (review) => {
@@ -148,7 +148,7 @@ const failures: readonly {
   },
 ];
 for (const { name, answer, why } of failures) {
-  test(`${name} is told as a failure of the webhook`, async () => {
+  test(`${name} is reported as a webhook failure`, async () => {
     await assert.rejects(
       async () => converter(answer).convert([toy('a')], 'example.com/v2'),
       (error: Error & { code?: number }) => {

@@ -43,7 +43,7 @@ const toy = (spec: object = {}, metadata: object = {}, apiVersion = 'v1') => ({
   spec,
 });
 
-/** Requests by path, as nothing but the definition knows the kind. */
+/** Sends requests by path, because only the definition knows the kind. */
 function requests({ client }: TestServer) {
   const send = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown, more = {}) =>
     (await client.transport.request({ method, path, ...(body === undefined ? {} : { body }), ...more }))
@@ -82,16 +82,16 @@ const refusal = (code: number, message: string | RegExp) => (error: unknown) => 
 
 type Events = AsyncIterator<{ readonly type: string; readonly object: unknown }>;
 
-/** Resolves to the object of the first event that answers a question. */
+/** Resolves to the object of the first event that satisfies a condition. */
 async function until(events: Events, holds: (type: string, object: KubeObject) => boolean): Promise<KubeObject> {
   for (;;) {
     const { value, done } = await events.next();
-    if (done) return assert.fail('the watch ended before');
+    if (done) return assert.fail('the watch ended early');
     if (holds(value.type, value.object as KubeObject)) return value.object as KubeObject;
   }
 }
 
-test('a patch to the status of a definition leaves the rest, and what follows from it, as it is', async () => {
+test('a status patch of a definition changes nothing else', async () => {
   await using server = await start(definition([version('v1', fields({}))]));
   const status = `${definitions}/toys.example.com/status`;
   const noted = { type: 'Tested', status: 'True' };
@@ -100,7 +100,7 @@ test('a patch to the status of a definition leaves the rest, and what follows fr
   assert.equal(patched.spec?.['group'], 'example.com');
 });
 
-test('whoever sees a definition established can use it', async () => {
+test('an established definition is served', async () => {
   await using world = await start(undefined);
   const over = new AbortController();
   const events = world.watch(definitions, over.signal);
@@ -115,7 +115,7 @@ test('whoever sees a definition established can use it', async () => {
   assert.equal(made.metadata.generation, 1);
 });
 
-test('what is sent is pruned and defaulted, and what was pruned is told', async () => {
+test('objects are pruned and defaulted, with warnings about pruned fields', async () => {
   const schema = fields({ a: { type: 'string', default: 'A' }, n: { type: 'integer' } });
   await using world = await start(definition([version('v1', schema)]));
   const { object, warnings } = await world.server.client.transport.request({
@@ -128,13 +128,13 @@ test('what is sent is pruned and defaulted, and what was pruned is told', async 
   assert.deepEqual(Object.keys(object as object).slice(0, 3), ['apiVersion', 'kind', 'metadata']);
 });
 
-test('integers of 64 bits are exact', async () => {
+test('64-bit integers are exact', async () => {
   await using world = await start(definition([version('v1', fields({ n: { type: 'integer' } }))]));
   await world.post(toys, toy({ n: 9223372036854775807n }));
   assert.deepEqual((await world.get(`${toys}/a`)).spec, { n: 9223372036854775807n });
 });
 
-test('with a status of its own, an object and its status are written apart', async () => {
+test('with a status subresource, object and status are written separately', async () => {
   const schema = fields({ n: { type: 'integer' } });
   await using world = await start(definition([version('v1', schema, { subresources: { status: {} } })]));
   const made = await world.post(toys, { ...toy({ n: 1 }), status: { n: 1 } });
@@ -150,13 +150,13 @@ test('with a status of its own, an object and its status are written apart', asy
   assert.deepEqual([changed.spec, changed.status, changed.metadata.generation], [{ n: 2 }, { n: 2 }, 2]);
 });
 
-test('without a status of its own, /status is nowhere', async () => {
+test('without a status subresource, /status is not found', async () => {
   await using world = await start(definition([version('v1', fields({}))]));
   await world.post(toys, toy());
   await assert.rejects(world.get(`${toys}/a/status`), refusal(404, 'toys.example.com "a" not found'));
 });
 
-test('an object is scaled where its definition says', async () => {
+test('scale uses the paths of the definition', async () => {
   const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.n' };
   const schema = fields({ size: { type: 'integer' } });
   await using world = await start(definition([version('v1', schema, { subresources: { status: {}, scale } })]));
@@ -180,7 +180,7 @@ test('an object is scaled where its definition says', async () => {
   );
 });
 
-test('rules are not checked on an object whose metadata is wrong', async () => {
+test('validation rules are skipped for an object with invalid metadata', async () => {
   const rules = { 'x-kubernetes-validations': [{ rule: 'false', message: 'never' }] };
   await using world = await start(definition([version('v1', fields({}, rules))]));
   await assert.rejects(
@@ -192,7 +192,7 @@ test('rules are not checked on an object whose metadata is wrong', async () => {
   );
 });
 
-test('faults that were there before are forgiven where nothing changes', async () => {
+test('existing validation errors are ratcheted on unchanged fields', async () => {
   const loose = fields({ s: { type: 'string' }, e: { type: 'string' } });
   const strict = fields({ s: { type: 'string', maxLength: 3 }, e: { type: 'string' } });
   await using world = await start(definition([version('v1', loose)]));
@@ -211,7 +211,7 @@ const twoVersions = [
 ];
 const toysV2 = toys.replace('/v1/', '/v2/');
 
-test('an object is seen in every version, with the defaults of the one it is stored in', async () => {
+test('an object is served in every version, with the defaults of its storage version', async () => {
   await using world = await start(definition(twoVersions));
   await world.post(toys, toy({ a: 'x' }));
   assert.deepEqual((await world.get(`${toysV2}/a`)).spec, { a: 'x' });
@@ -240,7 +240,7 @@ test('objects stored in several versions are listed together', async () => {
   assert.deepEqual(status?.['storedVersions'], ['v1', 'v2']);
 });
 
-test('a version that is no longer served is nowhere', async () => {
+test('a version that is no longer served is not found', async () => {
   await using world = await start(definition(twoVersions));
   const unserved = twoVersions.map((each) => ({ ...each, served: each.name === 'v1' }));
   await installDefinitions(world.core, [definition(unserved)]);
@@ -248,7 +248,7 @@ test('a version that is no longer served is nowhere', async () => {
   assert.ok(world.core.resources.find('example.com', 'v1', 'toys'));
 });
 
-test('a watch ends when its definition changes, and goes on when only the status does', async () => {
+test('a watch ends when its definition changes, but not when only the status changes', async () => {
   await using world = await start(definition([version('v1', fields({}))]));
   const events = world.watch(toys, new AbortController().signal);
   await world.post(toys, toy());
@@ -260,7 +260,7 @@ test('a watch ends when its definition changes, and goes on when only the status
   assert.equal((await events.next()).done, true);
 });
 
-test('a watch that comes too late for a change ends at once', async () => {
+test('a watch that misses a definition change ends at once', async () => {
   await using world = await start(definition([version('v1', fields({}))]));
   const before = world.core.resources.find('example.com', 'v1', 'toys')!;
   const open = prepareWatch(
@@ -271,12 +271,12 @@ test('a watch that comes too late for a change ends at once', async () => {
   );
   await installDefinitions(world.core, [definition([version('v1', fields({ a: { type: 'string' } }))])]);
   const ended = Promise.withResolvers<unknown>();
-  const unexpected = () => assert.fail('the watch has shown something');
+  const unexpected = () => assert.fail('the watch yielded an event');
   await open({ event: unexpected, bookmark: unexpected, end: ended.resolve }, new AbortController().signal);
   assert.equal(await ended.promise, undefined);
 });
 
-test('a definition goes after its objects, and nothing new is made meanwhile', async () => {
+test('a definition is deleted after its objects, and creates are denied meanwhile', async () => {
   await using world = await start(definition([version('v1', fields({}))]));
   await world.post(toys, toy({}, { finalizers: ['example.com/hold'] }));
   await world.post(toys, toy({}, { name: 'b' }));
@@ -295,7 +295,7 @@ test('a definition goes after its objects, and nothing new is made meanwhile', a
   await assert.rejects(world.get(toys), refusal(404, /could not find the requested resource/));
 });
 
-test('a name comes free with the definition that had it', async () => {
+test('the names of a deleted definition become available', async () => {
   await using world = await start(definition([version('v1', fields({}))]));
   const games = definition([version('v1', fields({}))], { plural: 'games', kind: 'Toy', listKind: 'GameList' });
   await world.post(definitions, { ...games, metadata: { name: 'games.example.com' } });
@@ -322,7 +322,7 @@ test('a name comes free with the definition that had it', async () => {
   assert.equal(condition(accepted, 'NamesAccepted'), 'True NoConflicts');
 });
 
-/** Renames `spec.a` of v1 to `spec.e` of v2, and takes its time. */
+/** Renames `spec.a` of v1 to `spec.e` of v2 asynchronously. */
 function slowConverter() {
   const calls: number[] = [];
   const converter: Converter = {
@@ -339,7 +339,7 @@ function slowConverter() {
   return { calls, converterOf: () => converter };
 }
 
-test('a conversion that takes time is made once for all who read and watch', async () => {
+test('a slow conversion runs once for all readers and watchers', async () => {
   const { calls, converterOf } = slowConverter();
   await using world = await start(definition(twoVersions), { converterOf });
   await world.post(toys, toy({ a: '1' }));
@@ -362,7 +362,7 @@ test('a conversion that takes time is made once for all who read and watch', asy
   assert.deepEqual(calls, [2]);
 });
 
-test('who owns fields of another version owns them in that version', async () => {
+test('field ownership is tracked per version', async () => {
   const { converterOf } = slowConverter();
   await using world = await start(definition(twoVersions), { converterOf });
   await world.apply(`${toys}/a`, toy({ a: 'x' }), 'one');
@@ -374,7 +374,7 @@ test('who owns fields of another version owns them in that version', async () =>
   assert.deepEqual((await world.get(`${toys}/a`)).spec, { a: 'x', d: 'one' });
 });
 
-test('a definition of what is built in changes nothing, and can be deleted', async () => {
+test('a definition of a built-in resource changes nothing, and can be deleted', async () => {
   const name = 'customresourcedefinitions.apiextensions.k8s.io';
   const names = { plural: 'customresourcedefinitions', kind: 'Toy' };
   const plain = definition([version('v1', fields({}))], names);
@@ -395,7 +395,7 @@ test('a definition of what is built in changes nothing, and can be deleted', asy
   await installDefinitions(world.core, [definition([version('v1', fields({}))])]);
 });
 
-test('another server on the same store serves what is established there', async () => {
+test('another server on the same store serves the established definitions', async () => {
   const store = createMemoryStore({ clock: systemClock });
   const parts = {
     store,

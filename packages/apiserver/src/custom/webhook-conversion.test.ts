@@ -6,7 +6,7 @@ import { startTestServer } from '../testing/test-server.ts';
 import { startWebhookServer } from '../testing/webhook-server.ts';
 import { installDefinitions } from './install.ts';
 
-/** A webhook that renames `size` to `length`, and back. */
+/** Starts a webhook that renames `size` to `length`, and back. */
 const startWebhook = () =>
   startWebhookServer((request) => {
     const { desiredAPIVersion, objects } = request as unknown as Request;
@@ -44,7 +44,7 @@ const definition = (clientConfig: object): KubeObject => ({
 
 const rope = { apiVersion: 'example.com/v2', kind: 'Rope', metadata: { name: 'a' }, length: 3 };
 
-test('a webhook converts over HTTPS what is written and read in another version', async () => {
+test('a webhook converts reads and writes of other versions over HTTPS', async () => {
   await using webhook = await startWebhook();
   await using server = await startTestServer();
   const { url, caBundle, requests } = webhook;
@@ -63,7 +63,7 @@ test('a webhook converts over HTTPS what is written and read in another version'
   );
 });
 
-test('a webhook that is not trusted converts nothing', async () => {
+test('an untrusted webhook converts nothing', async () => {
   await using webhook = await startWebhook();
   await using server = await startTestServer();
   await installDefinitions(server.core, [definition({ url: `${webhook.url}/convert` })]);
@@ -81,7 +81,7 @@ test('a webhook that is not trusted converts nothing', async () => {
   assert.deepEqual(webhook.requests, []);
 });
 
-test('a webhook in the same process is asked without a connection', async () => {
+test('an in-process webhook is called without a connection', async () => {
   const asked: string[] = [];
   const answer = (review: unknown) => {
     const { request, ...head } = review as { readonly request: Request & { readonly uid: string } };
@@ -97,7 +97,7 @@ test('a webhook in the same process is asked without a connection', async () => 
   assert.deepEqual(asked, ['example.com/v1', 'example.com/v2']);
 });
 
-test('a dry run shows what would be read again', async () => {
+test('a dry run returns the object as it would be read', async () => {
   const asked: string[] = [];
   const converterOf = () => ({
     convert(objects: readonly KubeObject[], apiVersion: string) {
@@ -113,7 +113,7 @@ test('a dry run shows what would be read again', async () => {
   assert.deepEqual(asked, ['example.com/v1', 'example.com/v2']);
 });
 
-test('a field of a version that a webhook makes selects', async () => {
+test('a field selector works on a field that a webhook converts', async () => {
   await using webhook = await startWebhook();
   await using server = await startTestServer();
   const { url, caBundle } = webhook;

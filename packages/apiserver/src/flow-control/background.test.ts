@@ -15,7 +15,7 @@ function start(pause?: Pause) {
   return { clock, background, going, ask, other };
 }
 
-test('what nobody waits for goes at once when there is nothing else, but not all of it', async () => {
+test('background requests run at once on an idle server, up to the limit', async () => {
   const { clock, going, ask } = start();
   await ask(20);
   assert.equal(going.length, 8);
@@ -24,7 +24,7 @@ test('what nobody waits for goes at once when there is nothing else, but not all
   assert.equal(going.length, 9);
 });
 
-test('it waits while somebody waits for something else', async () => {
+test('background requests wait for foreground requests', async () => {
   const { clock, background, going, ask } = start();
   const done = background.somebodyWaits();
   await ask(1);
@@ -34,7 +34,7 @@ test('it waits while somebody waits for something else', async () => {
   assert.equal(going.length, 1);
 });
 
-test('a moment between two others is no time of quiet', async () => {
+test('a pause between two foreground requests is not idle time', async () => {
   const pauses: (() => void)[] = [];
   const { clock, background, going, ask, other } = start((callback) => pauses.push(callback));
   const pause = async () => {
@@ -46,19 +46,19 @@ test('a moment between two others is no time of quiet', async () => {
   await ask(20);
   other();
   await pause();
-  assert.equal(going.length, 0, 'another has come and gone');
+  assert.equal(going.length, 0, 'a foreground request has ended');
   const done = background.somebodyWaits();
   await pause();
-  assert.deepEqual([going.length, pauses.length], [0, 0], 'another is there');
+  assert.deepEqual([going.length, pauses.length], [0, 0], 'a foreground request is active');
   done();
   await pause();
   assert.equal(going.length, 8);
   for (const end of going.splice(0)) end();
   await clock.advanceAsync(0);
-  assert.deepEqual([going.length, pauses.length], [8, 0], 'it is still quiet');
+  assert.deepEqual([going.length, pauses.length], [8, 0], 'the server is still idle');
 });
 
-test('one goes for every sixteen others, first come first', async () => {
+test('one background request runs per sixteen foreground requests, in order', async () => {
   const { clock, background, going, ask, other } = start();
   background.somebodyWaits();
   await ask(3);
@@ -67,7 +67,7 @@ test('one goes for every sixteen others, first come first', async () => {
   assert.equal(going.length, 2);
 });
 
-test('none waits for longer than a second', async () => {
+test('no background request waits longer than a second', async () => {
   const { clock, background, going, ask } = start();
   background.somebodyWaits();
   await ask(2);
@@ -77,7 +77,7 @@ test('none waits for longer than a second', async () => {
   assert.equal(going.length, 2);
 });
 
-test('one that has lost its patience does not take the turn of the next', async () => {
+test("a background request that timed out does not use the next one's slot", async () => {
   const { clock, background, going, ask } = start();
   const done = background.somebodyWaits();
   await ask(1);

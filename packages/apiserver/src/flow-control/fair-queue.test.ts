@@ -18,7 +18,7 @@ function place(total: number, as: QueueShape = shape) {
   };
 }
 
-test('while there are seats nobody waits', () => {
+test('requests do not wait while seats are free', () => {
   const { queue } = place(2);
   assert.ok(!(queue.enter('a', 1, forever) instanceof Promise));
   assert.ok(!(queue.enter('a', 1, forever) instanceof Promise));
@@ -26,7 +26,7 @@ test('while there are seats nobody waits', () => {
   assert.equal(queue.waiting, 1);
 });
 
-test('a seat given back goes to whoever waits', async () => {
+test('a released seat goes to a waiting request', async () => {
   const { queue } = place(1);
   const first = queue.enter('a', 1, forever) as Seated;
   const second = queue.enter('a', 1, forever);
@@ -36,7 +36,7 @@ test('a seat given back goes to whoever waits', async () => {
   assert.ok(!(queue.enter('b', 1, forever) instanceof Promise));
 });
 
-test('a seat is given back once, however often its holder leaves', () => {
+test('a seat is released once, however often it is released', () => {
   const { queue } = place(1);
   const first = queue.enter('a', 1, forever) as Seated;
   first.leave();
@@ -45,7 +45,7 @@ test('a seat is given back once, however often its holder leaves', () => {
   assert.ok(queue.enter('a', 1, forever) instanceof Promise);
 });
 
-test('a full queue refuses', () => {
+test('a full queue rejects requests', () => {
   const { queue } = place(1, { queues: 1, handSize: 1, lengthLimit: 2 });
   queue.enter('a', 1, forever);
   void queue.enter('a', 1, forever);
@@ -53,14 +53,14 @@ test('a full queue refuses', () => {
   assert.throws(() => queue.enter('a', 1, forever), new RefusedError('queue-full'));
 });
 
-test('a level without queues refuses what it has no seat for', () => {
+test('a level without queues rejects requests without a seat', () => {
   const seats = createSeats(1).allot('level', { minimum: 1, maximum: 1 });
   const rejecting = createFairQueue(seats, () => 0, undefined);
   rejecting.enter('a', 1, forever);
   assert.throws(() => rejecting.enter('a', 1, forever), new RefusedError('concurrency-limit'));
 });
 
-test('whoever has waited long enough is refused, and the next in line is served', async () => {
+test('a request that waits too long is rejected, and the next one is served', async () => {
   const { queue } = place(1);
   const first = queue.enter('a', 1, forever) as Seated;
   const patience = new AbortController();
@@ -72,7 +72,7 @@ test('whoever has waited long enough is refused, and the next in line is served'
   await third;
 });
 
-test('a flow that sends much does not keep out one that sends little', async () => {
+test('a flow with many requests does not starve a flow with few', async () => {
   const { queue, pass } = place(1, { queues: 64, handSize: 4, lengthLimit: 100 });
   const first = queue.enter('greedy', 1, forever) as Seated;
   const order: string[] = [];
@@ -89,7 +89,7 @@ test('a flow that sends much does not keep out one that sends little', async () 
   assert.ok(order.indexOf('modest') < 6, `modest came ${order.indexOf('modest') + 1}.`);
 });
 
-test('a level is served from seats that another gives back', async () => {
+test('a level uses seats that another level releases', async () => {
   const seats = createSeats(1);
   const shares = { minimum: 0, maximum: 1 };
   const one = createFairQueue(seats.allot('one', shares), () => 0, shape);
@@ -103,7 +103,7 @@ test('a level is served from seats that another gives back', async () => {
   await next;
 });
 
-test('a hand has different cards, all of the deck, the same for the same flow', () => {
+test('a hand has distinct cards of the deck, deterministic by flow', () => {
   fc.assert(
     fc.property(
       fc.nat(0xffffffff),

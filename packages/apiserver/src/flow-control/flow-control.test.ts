@@ -30,7 +30,7 @@ function request(user: typeof eve, path = '/api/v1/namespaces/a/pods/b'): Reques
   };
 }
 
-/** A server on which eve has a level of her own, of three seats. */
+/** Starts a server on which eve has her own priority level with three seats. */
 async function start(limitResponse: object) {
   const server = await startTestServer();
   await server.client.create(priorityLevelConfiguration, {
@@ -67,7 +67,7 @@ async function start(limitResponse: object) {
   return { server, refused, allotted, flow: createFlowControl(server.core.resources, clock, metrics) };
 }
 
-test('a level without queues refuses what it has no seat for, and nobody else is touched', async () => {
+test('a level without queues rejects requests without a seat, and other levels are unaffected', async () => {
   const { server, refused, allotted, flow } = await start({ type: 'Reject' });
   await using _ = server;
   const held = [1, 2, 3].map(() => flow.admit(request(eve)) as Admitted);
@@ -79,7 +79,7 @@ test('a level without queues refuses what it has no seat for, and nobody else is
   assert.ok(!(flow.admit(request(eve)) instanceof Promise));
 });
 
-test('a level with queues lets the next in when someone leaves, and refuses whoever has waited too long', async () => {
+test('a level with queues admits the next request on release, and rejects a request that waited too long', async () => {
   const { server, refused, flow } = await start({
     type: 'Queue',
     queuing: { queues: 1, handSize: 1, queueLengthLimit: 2 },
@@ -95,7 +95,7 @@ test('a level with queues lets the next in when someone leaves, and refuses whoe
   assert.deepEqual(refused, ['queue-full', 'time-out']);
 });
 
-test('a schema whose level is gone is passed over', async () => {
+test('a FlowSchema with a missing priority level is skipped', async () => {
   const { server, flow } = await start({ type: 'Reject' });
   await using _ = server;
   const before = (flow.admit(request(eve)) as Admitted).schemaUid;
@@ -104,14 +104,14 @@ test('a schema whose level is gone is passed over', async () => {
   assert.notEqual((flow.admit(request(eve)) as Admitted).schemaUid, before);
 });
 
-test('what lasts as long as its client likes takes no seat', async () => {
+test('a long-running request takes no seat', async () => {
   const { server, flow } = await start({ type: 'Reject' });
   await using _ = server;
   for (let count = 0; count < 10; count++) flow.admit(request(eve, '/api/v1/namespaces/a/pods/b/log'));
   assert.ok(!(flow.admit(request(eve)) instanceof Promise));
 });
 
-test('seats are shared out by shares, less what is lent and more by what is borrowed', () => {
+test('seats follow the shares, minus lent and plus borrowed seats', () => {
   const level = (name: string, limited: object) =>
     ({ metadata: { name }, spec: { type: 'Limited', limited } }) as unknown as PriorityLevelConfiguration;
   const shares = seatShares(

@@ -18,26 +18,32 @@ const account = (namespace: string, name: string) =>
 
 const cases: readonly [string, User, string, string, string][] = [
   ['an administrator is exempt', user('admin', 'system:masters'), 'GET', '/api/v1/pods', 'exempt'],
-  ['so is a probe of anyone', user('system:anonymous'), 'GET', '/readyz', 'probes'],
-  ['but not another page', user('system:anonymous'), 'GET', '/version', 'global-default'],
+  ['a probe of any user is exempt', user('system:anonymous'), 'GET', '/readyz', 'probes'],
+  ['another non-resource endpoint is not exempt', user('system:anonymous'), 'GET', '/version', 'global-default'],
   [
-    'a scheduler renews its lease',
+    'a scheduler renews its Lease',
     user('system:kube-scheduler'),
     'PUT',
     '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler',
     'system-leader-election',
   ],
-  ['and does everything else', user('system:kube-scheduler'), 'GET', '/api/v1/pods', 'kube-scheduler'],
+  ['a scheduler sends other requests', user('system:kube-scheduler'), 'GET', '/api/v1/pods', 'kube-scheduler'],
   [
-    'a node tells of itself',
+    'a node updates its own status',
     user('system:node:a', 'system:nodes'),
     'PATCH',
     '/api/v1/nodes/a/status',
     'system-node-high',
   ],
-  ['and of its Pods', user('system:node:a', 'system:nodes'), 'GET', '/api/v1/pods', 'system-nodes'],
-  ['an account of the system', account('kube-system', 'x'), 'GET', '/api/v1/pods', 'kube-system-service-accounts'],
-  ['an account of anyone', account('default', 'x'), 'GET', '/api/v1/pods', 'service-accounts'],
+  ['a node updates its Pods', user('system:node:a', 'system:nodes'), 'GET', '/api/v1/pods', 'system-nodes'],
+  [
+    'a ServiceAccount of kube-system',
+    account('kube-system', 'x'),
+    'GET',
+    '/api/v1/pods',
+    'kube-system-service-accounts',
+  ],
+  ['a ServiceAccount of another namespace', account('default', 'x'), 'GET', '/api/v1/pods', 'service-accounts'],
   ['anyone else', user('alice'), 'GET', '/api/v1/pods', 'global-default'],
 ];
 for (const [name, who, method, path, expected] of cases) {

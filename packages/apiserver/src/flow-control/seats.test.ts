@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createSeats } from './seats.ts';
 
-test('a level has what it is sure of, however much another takes', () => {
+test('a level always gets its guaranteed seats', () => {
   const seats = createSeats(10);
   const sure = seats.allot('sure', { minimum: 4, maximum: 10 });
   const greedy = seats.allot('greedy', { minimum: 2, maximum: 10 });
@@ -14,7 +14,7 @@ test('a level has what it is sure of, however much another takes', () => {
   assert.ok(!sure.take(1));
 });
 
-test('what nobody is sure of goes to whoever asks, up to its maximum', () => {
+test('unguaranteed seats go to any level, up to its maximum', () => {
   const seats = createSeats(10);
   const modest = seats.allot('modest', { minimum: 1, maximum: 3 });
   let taken = 0;
@@ -22,7 +22,7 @@ test('what nobody is sure of goes to whoever asks, up to its maximum', () => {
   assert.equal(taken, 3);
 });
 
-test('a request wider than its level is let in when the level is empty', () => {
+test('a request wider than its level is admitted when the level is empty', () => {
   const level = createSeats(10).allot('small', { minimum: 1, maximum: 2 });
   assert.ok(level.take(5));
   assert.ok(!level.take(1));
@@ -30,7 +30,7 @@ test('a request wider than its level is let in when the level is empty', () => {
   assert.ok(level.take(2));
 });
 
-test('a new share holds at once', () => {
+test('a new share applies at once', () => {
   const seats = createSeats(10);
   const level = seats.allot('a', { minimum: 1, maximum: 1 });
   assert.ok(level.take(1));
@@ -39,7 +39,7 @@ test('a new share holds at once', () => {
   assert.ok(level.take(1));
 });
 
-test('seats are neither lost nor made', () => {
+test('seats are neither lost nor created', () => {
   const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean(), fc.integer({ min: 1, max: 3 })));
   fc.assert(
     fc.property(steps, (all) => {
@@ -58,7 +58,7 @@ test('seats are neither lost nor made', () => {
       }
       for (const [name, width] of held) levels.get(name)!.giveBack(width);
       for (const level of levels.values()) assert.equal(level.inUse, 0);
-      // As much fits as at the beginning.
+      // The same number of seats fits as at the start.
       let taken = 0;
       while (levels.get('a')!.take(1)) taken++;
       assert.equal(taken, 8 - 1 - 2);

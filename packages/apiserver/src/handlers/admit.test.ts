@@ -8,7 +8,7 @@ import type { AdmissionPlugin, Attributes } from '../admission/admission.ts';
 import { inProcessTransport } from '../in-process.ts';
 import { startTestServer, testAdmin } from '../testing/test-server.ts';
 
-/** What admission is told of a write, in a line. */
+/** Formats the attributes of an admission call. */
 function told({
   operation,
   resource,
@@ -98,7 +98,7 @@ const rows: { readonly name: string; readonly request: Request; readonly expecte
     ],
   },
   {
-    name: 'each object of a collection that is deleted, without its name',
+    name: 'each object of a deletecollection, without its name',
     request: { method: 'DELETE', path: at, query: { fieldSelector: 'metadata.name=there' } },
     expected: [
       'mutate DELETE configmaps ConfigMap default/- old DeleteOptions',
@@ -106,7 +106,7 @@ const rows: { readonly name: string; readonly request: Request; readonly expecte
     ],
   },
   {
-    name: 'a scale, not the object behind it',
+    name: 'a scale rather than its object',
     request: {
       method: 'PATCH',
       path: '/apis/apps/v1/namespaces/default/deployments/d/scale',
@@ -161,7 +161,7 @@ const rows: { readonly name: string; readonly request: Request; readonly expecte
   },
 ];
 for (const { name, request, expected } of rows) {
-  test(`admission is asked about ${name}`, async () => {
+  test(`admission is called for ${name}`, async () => {
     const asked: string[] = [];
     let listening = false;
     const listener: AdmissionPlugin = {
@@ -179,7 +179,7 @@ for (const { name, request, expected } of rows) {
   });
 }
 
-test('a made-up name is known to validators only', async () => {
+test('only validating plugins see a generated name', async () => {
   const names: string[] = [];
   const listener: AdmissionPlugin = {
     name: 'listener',

@@ -51,7 +51,7 @@ const refused: readonly (readonly [body: string, message: string, contentType?: 
   ],
 ];
 for (const [body, message, contentType] of refused) {
-  test(`${JSON.stringify(body)} is refused in the words clients know`, () => {
+  test(`${JSON.stringify(body)} is rejected with Kubernetes' message`, () => {
     assert.throws(
       () => decodeBody({} as RequestContext, expected, bytes(body, contentType), 'Ignore'),
       (error) => {
@@ -63,12 +63,12 @@ for (const [body, message, contentType] of refused) {
   });
 }
 
-test('a body may leave out what it is', () => {
+test('a body may omit its kind', () => {
   const draft = decodeBody({} as RequestContext, expected, bytes('{"data":{"a":"b"}}'), 'Ignore');
   assert.deepEqual([draft.kind, draft.apiVersion, draft.data], ['ConfigMap', 'v1', { a: 'b' }]);
 });
 
-test('options of a deletion are nothing else', () => {
+test('DELETE accepts only DeleteOptions', () => {
   const codec = codecOf(deleteOptions);
   assert.equal(decodeOptions(bytes(''), codec), undefined);
   assert.deepEqual(decodeOptions(bytes('{"gracePeriodSeconds":5}'), codec), { gracePeriodSeconds: 5 });

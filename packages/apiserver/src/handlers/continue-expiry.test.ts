@@ -6,7 +6,7 @@ import { StatusError } from '@kruise/machinery/status';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { startTestServer } from '../testing/test-server.ts';
 
-test('a continue token expires with the past, even where nothing has changed since', async () => {
+test('a continue token expires with compaction, even if nothing changed since', async () => {
   const clock = virtualClock(Date.UTC(2026, 0, 1));
   await using server = await startTestServer({ clock });
   const { client } = server;
@@ -21,7 +21,7 @@ test('a continue token expires with the past, even where nothing has changed sin
   const refusal = await client.list(configMap, { ...selection, continue: token }).catch((error) => error);
   assert.ok(refusal instanceof StatusError);
   assert.equal(refusal.status.reason, 'Expired');
-  // What a Status carries of a list is a way to go on all the same.
+  // The Status contains a token for an inconsistent continuation.
   const { continue: newer = '' } = (refusal.status as { metadata?: { continue?: string } }).metadata ?? {};
   assert.equal((await client.list(configMap, { ...selection, continue: newer })).items[0]?.metadata.name, 'b');
 });

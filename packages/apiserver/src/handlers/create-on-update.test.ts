@@ -9,7 +9,7 @@ import { isForbidden, StatusError } from '@kruise/machinery/status';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 
 for (const way of ['in process', 'over HTTPS'] as const) {
-  describe(`creating by another verb, ${way}`, () => {
+  describe(`a create by another verb, ${way}`, () => {
     let server: TestServer;
     let editor: Client;
 
@@ -68,7 +68,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       await put(server.clientOf({ username: 'creator', groups: [] }), 'held');
     });
 
-    test('an invalid object is refused as invalid first', async () => {
+    test('an invalid object is rejected as invalid first', async () => {
       await assert.rejects(put(editor, 'NOT VALID'), (error: unknown) => {
         assert.ok(error instanceof StatusError);
         return error.code === 422;

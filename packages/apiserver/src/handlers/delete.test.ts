@@ -7,17 +7,22 @@ import { startTestServer } from '../testing/test-server.ts';
 const namespace = 'default';
 
 const stories = [
-  { name: 'a Pod that runs nowhere', spec: {}, graces: [undefined], seen: ['MODIFIED 0', 'DELETED 0'] },
-  { name: 'a Pod that is given no time', spec: { nodeName: 'n' }, graces: [0], seen: ['MODIFIED 0', 'DELETED 0'] },
+  { name: 'an unscheduled Pod', spec: {}, graces: [undefined], seen: ['MODIFIED 0', 'DELETED 0'] },
   {
-    name: 'a Pod that is given time, and then none',
+    name: 'a Pod with a grace period of zero',
+    spec: { nodeName: 'n' },
+    graces: [0],
+    seen: ['MODIFIED 0', 'DELETED 0'],
+  },
+  {
+    name: 'a Pod with a grace period, then zero',
     spec: { nodeName: 'n' },
     graces: [undefined, 0],
     seen: ['MODIFIED 30', 'MODIFIED 0', 'DELETED 0'],
   },
 ];
 for (const { name, spec, graces, seen } of stories) {
-  test(`watchers of ${name} see its time before its end`, async () => {
+  test(`watchers of ${name} see its grace period before its deletion`, async () => {
     await using server = await startTestServer();
     const { client, core } = server;
     await client.create(serviceAccount, { metadata: { name: 'default', namespace } } as never);

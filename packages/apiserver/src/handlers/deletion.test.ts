@@ -33,7 +33,7 @@ const deleting = (graceSeconds: number, ...finalizers: string[]) =>
     ...(finalizers.length > 0 ? { finalizers } : {}),
   });
 
-/** What a plan does, as one would say it. */
+/** Formats a deletion plan. */
 function told(strategy: Strategy, subject: KubeObject, options: Partial<DeleteOptions> = {}): string {
   const plan = planDeletion(strategy, subject, { dryRun: false, ...options }, now);
   if (plan.action !== 'mark') return plan.action;
@@ -43,69 +43,85 @@ function told(strategy: Strategy, subject: KubeObject, options: Partial<DeleteOp
 }
 
 const cases: readonly [string, string, string][] = [
-  ['an object goes at once', told(usual, object()), 'remove'],
-  ['a finalizer keeps it, marked', told(usual, object({ finalizers: ['x'] })), 'mark at 0s grace 0 generation 2 [x]'],
+  ['an object without finalizers is removed at once', told(usual, object()), 'remove'],
   [
-    'an object without generation gets none',
+    'an object with a finalizer is marked',
+    told(usual, object({ finalizers: ['x'] })),
+    'mark at 0s grace 0 generation 2 [x]',
+  ],
+  [
+    'an object without a generation gets none',
     told(usual, object({ finalizers: ['x'], generation: 0 })),
     'mark at 0s grace 0 generation 0 [x]',
   ],
   ['a second delete changes nothing', told(usual, deleting(0, 'x')), 'nothing'],
-  ['the last finalizer gone, a delete removes', told(usual, deleting(0)), 'remove'],
+  ['a delete without remaining finalizers removes the object', told(usual, deleting(0)), 'remove'],
   [
-    'foreground waits for dependents',
+    'foreground deletion waits for dependents',
     told(usual, object(), { propagationPolicy: 'Foreground' }),
     'mark at 0s grace 0 generation 2 [foregroundDeletion]',
   ],
   [
-    'orphaning waits for dependents to be let go',
+    'orphaning waits for the release of dependents',
     told(usual, object(), { propagationPolicy: 'Orphan' }),
     'mark at 0s grace 0 generation 2 [orphan]',
   ],
   [
-    'the older way to say orphan',
+    'orphanDependents means Orphan',
     told(usual, object(), { orphanDependents: true }),
     'mark at 0s grace 0 generation 2 [orphan]',
   ],
-  ['some kinds orphan unless told', told(orphaning, object()), 'mark at 0s grace 0 generation 2 [orphan]'],
-  ['background overrides the kind', told(orphaning, object(), { propagationPolicy: 'Background' }), 'remove'],
+  ['some kinds orphan by default', told(orphaning, object()), 'mark at 0s grace 0 generation 2 [orphan]'],
   [
-    'what the object carries outranks the kind',
+    'Background overrides the default of the kind',
+    told(orphaning, object(), { propagationPolicy: 'Background' }),
+    'remove',
+  ],
+  [
+    'existing finalizers override the default of the kind',
     told(usual, object({ finalizers: ['orphan'] })),
     'mark at 0s grace 0 generation 2 [orphan]',
   ],
   [
-    'what is said outranks what it carries',
+    'the options override existing finalizers',
     told(usual, object({ finalizers: ['orphan'] }), { propagationPolicy: 'Background' }),
     'remove',
   ],
   [
-    'a policy can still change while it is on its way',
+    'the propagation policy can change during deletion',
     told(usual, deleting(0, 'foregroundDeletion', 'x'), { propagationPolicy: 'Orphan' }),
     'mark at -10s grace 0 generation 2 [x orphan]',
   ],
-  ['kinds without dependents take no policy', told(without, object(), { propagationPolicy: 'Foreground' }), 'remove'],
-  ['time to end is given', told(graceful, object()), 'mark at 30s grace 30 generation 2 []'],
   [
-    'as much as is asked for',
+    'kinds without dependents support no propagation policy',
+    told(without, object(), { propagationPolicy: 'Foreground' }),
+    'remove',
+  ],
+  ['graceful deletion sets the default grace period', told(graceful, object()), 'mark at 30s grace 30 generation 2 []'],
+  [
+    'the requested grace period is used',
     told(graceful, object(), { gracePeriodSeconds: 5 }),
     'mark at 5s grace 5 generation 2 []',
   ],
-  ['none if none is asked for', told(graceful, object(), { gracePeriodSeconds: 0 }), 'remove'],
-  ['a later delete cannot make it longer', told(graceful, deleting(30), { gracePeriodSeconds: 60 }), 'nothing'],
+  ['a grace period of zero removes the object', told(graceful, object(), { gracePeriodSeconds: 0 }), 'remove'],
   [
-    'but shorter, counted from the first',
+    'a later delete cannot extend the grace period',
+    told(graceful, deleting(30), { gracePeriodSeconds: 60 }),
+    'nothing',
+  ],
+  [
+    'a later delete shortens the grace period from the first delete on',
     told(graceful, deleting(30), { gracePeriodSeconds: 20 }),
     'mark at 10s grace 20 generation 2 []',
   ],
   [
-    'never earlier than now',
+    'a shortened deadline is never in the past',
     told(graceful, deleting(30), { gracePeriodSeconds: 5 }),
     'mark at 0s grace 1 generation 2 []',
   ],
-  ['or at once', told(graceful, deleting(30), { gracePeriodSeconds: 0 }), 'remove'],
+  ['a later delete with zero removes the object', told(graceful, deleting(30), { gracePeriodSeconds: 0 }), 'remove'],
   [
-    'unless a finalizer keeps it',
+    'a finalizer keeps an object with a grace period of zero',
     told(graceful, deleting(30, 'x'), { gracePeriodSeconds: 0 }),
     'mark at -10s grace 0 generation 2 [x]',
   ],

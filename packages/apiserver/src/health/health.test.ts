@@ -15,13 +15,13 @@ async function report(endpoint: string, state: Partial<typeof healthy>, question
   return reportHealth(endpoint, checks, { ...quiet, ...question });
 }
 
-test('a healthy server says ok and nothing more', async () => {
+test('a healthy server returns only ok', async () => {
   for (const endpoint of ['healthz', 'livez', 'readyz']) {
     assert.deepEqual(await report(endpoint, {}), { code: 200, body: 'ok', failed: [] });
   }
 });
 
-test('a server that is stopping lives, but is not ready', async () => {
+test('a server that shuts down is live but not ready', async () => {
   const stopping = { isStopping: () => true };
   assert.equal((await report('livez', stopping)).code, 200);
   const { code, body } = await report('readyz', stopping);
@@ -29,7 +29,7 @@ test('a server that is stopping lives, but is not ready', async () => {
   assert.match(body, /\[-\]shutdown failed: reason withheld\nreadyz check failed\n$/);
 });
 
-test('a store out of reach fails every endpoint, and why is not told', async () => {
+test('an unreachable store fails every endpoint, without a reason', async () => {
   const storeAnswers = async () => {
     throw new Error('secret host refused the connection');
   };
@@ -43,13 +43,13 @@ test('a store out of reach fails every endpoint, and why is not told', async () 
   assert.equal((await report('livez', { storeAnswers }, { exclude: ['etcd'] as never })).code, 200);
 });
 
-test('a verbose answer lists every check, excluded ones too', async () => {
+test('verbose output lists every check, including excluded ones', async () => {
   const { body } = await report('livez', {}, { verbose: true, exclude: ['ping'] as never });
   assert.match(body, /^\[\+\]ping excluded: ok\n\[\+\]log ok\n\[\+\]etcd ok\n/);
   assert.match(body, /\nlivez check passed\n$/);
 });
 
-test('what cannot be excluded is said', async () => {
+test('an unknown excluded check is reported', async () => {
   const { body } = await report('livez', {}, { verbose: true, exclude: ['b', 'a'] as never });
   assert.match(body, /\nwarn: some health checks cannot be excluded: no matches for "a","b"\nlivez check passed\n$/);
 });

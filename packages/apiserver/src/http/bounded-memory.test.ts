@@ -17,7 +17,7 @@ function heapUsed(): number {
 
 const pathBytes = 256 * 1024;
 
-test('requests for long paths that are not served leave nothing in memory', async () => {
+test('requests for long unknown paths leave nothing in memory', async () => {
   const metrics = createMetrics();
   await using server = await startTestServer({ https: true, metrics });
   const ask = rawRequests(server, { asNobody: true });
@@ -44,7 +44,7 @@ test('requests for long paths that are not served leave nothing in memory', asyn
   }
 });
 
-test('a request whose headers are longer than a megabyte is refused', async () => {
+test('a request with headers beyond a megabyte is rejected', async () => {
   await using server = await startTestServer({ https: true });
   const ask = rawRequests(server, { asNobody: true });
   const { ca } = credentialsIn(server);

@@ -16,7 +16,7 @@ for (const [query, expected] of cases) {
   test(`"${query}" gives ${expected} ms`, () => assert.equal(timeoutOf(new URLSearchParams(query)), expected));
 }
 
-test('a timeout nobody can read is refused', () => {
+test('an invalid timeout is rejected', () => {
   assert.throws(
     () => timeoutOf(new URLSearchParams('timeout=soon')),
     (error) =>
@@ -26,7 +26,7 @@ test('a timeout nobody can read is refused', () => {
   );
 });
 
-test('work that takes too long is told to stop, and refused', async () => {
+test('a request beyond its deadline is aborted and fails', async () => {
   const clock = virtualClock(0);
   let cancelled: unknown;
   const late = beforeDeadline(clock, 1000, { cancel: (reason) => (cancelled = reason) }, () => new Promise(() => {}));
@@ -37,7 +37,7 @@ test('work that takes too long is told to stop, and refused', async () => {
   assert.ok(cancelled instanceof StatusError);
 });
 
-test('work done in time leaves no timer behind', async () => {
+test('a request that ends in time leaves no timer behind', async () => {
   const clock = virtualClock(0);
   let cancelled = false;
   const cancel = () => {

@@ -13,7 +13,7 @@ type Recorded = {
   readonly responseStatus: { readonly code: number };
 };
 
-describe('requests are authorized before anything else of them is read', () => {
+describe('requests are authorized before their content is read', () => {
   const records: Recorded[] = [];
   let server: TestServer & Listening;
   let ask: ReturnType<typeof rawRequests>;
@@ -43,7 +43,7 @@ describe('requests are authorized before anything else of them is read', () => {
   const cannotCreate =
     'configmaps is forbidden: User "system:anonymous" cannot create resource "configmaps" in API group "" in the namespace "default"';
 
-  test('a request is refused without reading its body', async () => {
+  test('a request is denied without reading its body', async () => {
     const { ca } = credentialsIn(server);
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const outgoing = request(`${server.url}${collection}`, {
@@ -61,30 +61,30 @@ describe('requests are authorized before anything else of them is read', () => {
   });
 
   const refusals: readonly { readonly name: string; readonly headers: { readonly [name: string]: string } }[] = [
-    { name: 'in a form that nothing is answered in', headers: { accept: 'text/html' } },
+    { name: 'in an unsupported media type', headers: { accept: 'text/html' } },
     { name: 'with a body of an unknown type', headers: { 'content-type': 'text/html' } },
-    { name: 'with a body that cannot be decoded', headers: { 'content-type': 'application/json' } },
+    { name: 'with an undecodable body', headers: { 'content-type': 'application/json' } },
   ];
   for (const { name, headers } of refusals) {
-    test(`a request ${name} is 403 first`, async () => {
+    test(`an unauthorized request ${name} gets 403 first`, async () => {
       const { code, text } = await askAnonymously(collection, { method: 'POST', headers, body: '{{' });
       assert.deepEqual([code, JSON.parse(text).message], [403, cannotCreate]);
     });
   }
 
-  test('a path that is not served is 403 for users without the right to it, and 404 for users with it', async () => {
+  test('an unknown path is 403 for users without permission, and 404 for users with permission', async () => {
     assert.equal((await askAnonymously('/api/v1/nonsense')).code, 403);
     assert.equal((await ask('/api/v1/nonsense')).code, 404);
     assert.equal((await askAnonymously('/nonsense')).code, 403);
     assert.equal((await ask('/nonsense')).code, 404);
   });
 
-  test('authorization refuses a path before content negotiation does', async () => {
+  test('authorization precedes content negotiation', async () => {
     assert.equal((await ask('/api/v1/nonsense', { headers: { accept: 'text/html' } })).code, 404);
     assert.equal((await ask(collection, { headers: { accept: 'text/html' } })).code, 406);
   });
 
-  test('the body of a request that is not authorized is not recorded', async () => {
+  test('the body of an unauthorized request is not audited', async () => {
     records.length = 0;
     const sent = { method: 'POST', headers: { 'content-type': 'application/yaml' }, body: 'data: {a: b}' };
     assert.equal((await askAnonymously(collection, sent)).code, 403);
@@ -96,7 +96,7 @@ describe('requests are authorized before anything else of them is read', () => {
     assert.deepEqual(records[1]?.requestObject, { data: { a: 'b' } });
   });
 
-  test('a body with an integer beyond 2^53 is recorded', async () => {
+  test('a body with an integer beyond 2^53 is audited', async () => {
     records.length = 0;
     await ask(collection, {
       method: 'POST',
@@ -106,7 +106,7 @@ describe('requests are authorized before anything else of them is read', () => {
     assert.equal(records.length, 1);
   });
 
-  test('an attempt to impersonate that is refused is recorded as its sender’s', async () => {
+  test('a denied impersonation is audited as its sender', async () => {
     records.length = 0;
     const { code, text } = await askAnonymously(collection, { headers: { 'impersonate-user': 'test-admin' } });
     assert.equal(code, 403);
@@ -120,7 +120,7 @@ describe('requests are authorized before anything else of them is read', () => {
     );
   });
 
-  test('a rule of the audit policy applies to the sender, whichever user the sender impersonates', async () => {
+  test('an audit policy rule applies to the sender, whichever user the sender impersonates', async () => {
     records.length = 0;
     await ask(collection, { headers: { 'impersonate-user': 'somebody-else' } });
     assert.deepEqual(

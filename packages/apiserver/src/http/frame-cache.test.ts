@@ -5,7 +5,7 @@ import { createFrameCache } from './frame-cache.ts';
 
 const object = (): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: {} });
 
-/** Returns the number of objects that still have a frame of that many bytes once all have had one. */
+/** Returns the number of objects that still have a frame of that size after all had one. */
 function keptOf(count: number, bytes: number): number {
   const frames = createFrameCache();
   const objects = Array.from({ length: count }, object);
@@ -20,7 +20,7 @@ function keptOf(count: number, bytes: number): number {
   return count - made;
 }
 
-test('a frame is made once', () => {
+test('a frame is encoded once', () => {
   assert.equal(keptOf(10, 100), 10);
 });
 

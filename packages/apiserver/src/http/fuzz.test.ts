@@ -1,6 +1,6 @@
 /**
- * Requests of every shape, most of them nonsense, sent over a socket: whatever comes, the server answers, never with an
- * error of its own, and is as well as before.
+ * Fuzz tests over a socket: for any request, valid or not, the server responds without an internal error and stays
+ * healthy.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -54,7 +54,7 @@ const parameter = fc.tuple(
     fc.string({ maxLength: 20 }),
   ),
 );
-// A watch that nobody ends would be waited for.
+// The test would wait for a watch without a timeout.
 const query = fc
   .array(parameter, { maxLength: 4 })
   .map((all) => [...all.filter(([name]) => name !== 'timeoutSeconds' && name !== 'follow'), ['timeoutSeconds', '1']])
@@ -117,7 +117,7 @@ const request = fc.record({
   body: fc.option(body, { nil: undefined }),
 });
 
-describe('whatever is sent', () => {
+describe('any request', () => {
   let server: TestServer & Listening;
   let ask: ReturnType<typeof rawRequests>;
   const errors: unknown[] = [];
@@ -131,7 +131,7 @@ describe('whatever is sent', () => {
     await server.close();
   });
 
-  test('is answered, and not by an error of the server', async () => {
+  test('is answered without a server error', async () => {
     await fc.assert(
       fc.asyncProperty(request, async ({ method, url, headers: sent, body: content }) => {
         const mayHaveBody = method !== 'GET' && method !== 'HEAD' && content !== undefined;
@@ -152,7 +152,7 @@ describe('whatever is sent', () => {
 
   const isOurFault = (code: number, text: string) => code === 500 && /InternalError/.test(text);
 
-  test('a valid request of every kind is answered, whichever part of it is mutated', async () => {
+  test('a mutated valid request of any kind is answered', async () => {
     const make = createRequestFuzzer(seededRandom(21), { kinds: builtinKinds, namespace: 'default' });
     for (let count = 0; count < 1500; count++) {
       const { method, path: url, headers: sent, body: content } = asDryRun(make());
@@ -219,7 +219,7 @@ describe('whatever is sent', () => {
     ],
   ];
   for (const [what, url, type, content] of found) {
-    test(`${what} is no error of the server`, async () => {
+    test(`${what} is no server error`, async () => {
       const { code, text } = await ask(`${url}?dryRun=All`, {
         method: 'POST',
         headers: { 'content-type': type },
@@ -230,7 +230,7 @@ describe('whatever is sent', () => {
     });
   }
 
-  test('applying an invalid time is no error of the server', async () => {
+  test('applying an invalid time is no server error', async () => {
     const { code, text } = await ask('/api/v1/namespaces/default/configmaps/a?fieldManager=me', {
       method: 'PATCH',
       headers: { 'content-type': 'application/apply-patch+yaml' },

@@ -11,9 +11,9 @@ import { type Listening, startTestServer, type TestServer } from '../testing/tes
 const namespace = 'default';
 const path = `/api/v1/namespaces/${namespace}/configmaps`;
 
-test('a list of many pieces comes whole over each protocol, to several at a time', async () => {
+test('a list of many chunks is complete over each protocol, for several clients at a time', async () => {
   await using server = await startTestServer({ https: true });
-  // More than a connection takes at once, in letters of one to four bytes.
+  // More than a connection buffers, with characters of one to four bytes.
   const written = Array.from({ length: 100 }, (_, index) => 'aé語🙂'.repeat(8_000 + index));
   for (const [index, letters] of written.entries()) {
     const name = `settings-${String(index).padStart(3, '0')}`;
@@ -61,7 +61,7 @@ async function createMany(server: TestServer, count: number, data: { readonly [k
 test('a long list is compressed for clients that accept gzip, in each encoding', async () => {
   await using server = await startTestServer({ https: true });
   await createMany(server, 200, { letters: 'aé語🙂'.repeat(2_000) });
-  // Whatever else the server writes meanwhile, the two lists are of one revision.
+  // Both lists must have the same revision, whatever else the server writes.
   const { metadata } = await server.client.list(configMap, { namespace });
   const query = `?resourceVersion=${metadata?.resourceVersion}&resourceVersionMatch=Exact`;
   for (const accept of ['application/json', 'application/vnd.kubernetes.protobuf']) {

@@ -1,6 +1,6 @@
 /**
- * Requests that are wrong in some way, sent as they are over a socket, and what Kubernetes answers to each: the code,
- * and the reason and message of its Status. They build on one another: the object `target` is there until it is deleted.
+ * Malformed requests over a socket, and Kubernetes' response to each: the code, and the reason and message of its
+ * Status. The cases depend on each other: the object `target` exists until it is deleted.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -1370,7 +1370,7 @@ function nameOf(request: string, headers: Row['headers'] = {}, body = ''): strin
   return [request, ...Object.values(headers), body].join(' ').trim().slice(0, 200);
 }
 
-/** The code, and what a Status says, without what differs from run to run. */
+/** Formats the code and the Status, without parts that vary between runs. */
 function inShort({ code, text, headers }: RawAnswer): string {
   if (code < 300) return String(code);
   if (!headers['content-type']?.startsWith('application/json')) return `${code} ${text.trim()}`;

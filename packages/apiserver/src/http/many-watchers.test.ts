@@ -13,7 +13,7 @@ type Server = TestServer & Listening;
 const namespace = 'default';
 const settings = (name: string, text = ''): Partial<ConfigMap> => ({ metadata: { name, namespace }, data: { text } });
 
-/** A watch on a connection of its own, of which nothing is read. */
+/** Opens a watch on its own connection without reading from it. */
 async function openUnread(server: Server): Promise<IncomingMessage> {
   const path = `/api/v1/namespaces/${namespace}/configmaps?watch=true&resourceVersion=${server.core.feed.revision}`;
   const request = get(`${server.url}${path}`, { agent: new Agent(credentialsIn(server)) });
@@ -23,7 +23,7 @@ async function openUnread(server: Server): Promise<IncomingMessage> {
   return response;
 }
 
-/** The names that a watcher who reads sees from now on. */
+/** Returns the names that a reading watcher sees from now on. */
 function namesSeen({ client, core }: Server, count: number): Promise<readonly string[]> {
   const resourceVersion = String(core.feed.revision);
   return (async () => {
@@ -36,7 +36,7 @@ function namesSeen({ client, core }: Server, count: number): Promise<readonly st
   })();
 }
 
-test('a thousand idle watches cost nobody anything, and each sees what happens', async () => {
+test('a thousand idle watches cost little, and each receives every event', async () => {
   await using server = await startTestServer({ https: true });
   const seeing = Array.from({ length: 1000 }, () => namesSeen(server, 2));
   await server.client.create(configMap, settings('first'));
@@ -44,7 +44,7 @@ test('a thousand idle watches cost nobody anything, and each sees what happens',
   for (const names of await Promise.all(seeing)) assert.deepEqual(names, ['first', 'second']);
 });
 
-test('a watcher that never reads holds nobody up', async () => {
+test('a watcher that never reads blocks no other watcher', async () => {
   await using server = await startTestServer({ https: true });
   const stalled = await openUnread(server);
   const names = Array.from({ length: 300 }, (_, index) => `settings-${index}`);
@@ -58,7 +58,7 @@ for (const [way, leave] of [
   ['hangs up', (watch: IncomingMessage) => watch.socket.end()],
   ['vanishes', (watch: IncomingMessage) => watch.socket.destroy()],
 ] as const) {
-  test(`nothing is kept for a watcher that ${way}`, async (context) => {
+  test(`nothing is buffered for a watcher that ${way}`, async (context) => {
     await using server = await startTestServer({ https: true });
     const ask = rawRequests(server);
     context.after(() => ask.close());

@@ -17,26 +17,26 @@ function told(accept: string, offer: Offer = builtinOffer): string {
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const cases: readonly [string, string, string, Offer?][] = [
-  ['nothing asked is JSON', '', 'json'],
-  ['anything is JSON', '*/*', 'json'],
+  ['no Accept header means JSON', '', 'json'],
+  ['a wildcard means JSON', '*/*', 'json'],
   ['YAML', 'application/yaml', 'yaml'],
   ['protobuf', 'application/vnd.kubernetes.protobuf', 'protobuf'],
-  ['what Go clients send', 'application/vnd.kubernetes.protobuf,application/json', 'protobuf'],
-  ['custom resources have no protobuf', 'application/vnd.kubernetes.protobuf,application/json', 'json', custom],
-  ['and refuse where nothing else will do', 'application/vnd.kubernetes.protobuf', '406', custom],
   [
-    'what kubectl get sends',
+    'the Accept header of Go clients yields protobuf',
+    'application/vnd.kubernetes.protobuf,application/json',
+    'protobuf',
+  ],
+  ['custom resources have no protobuf', 'application/vnd.kubernetes.protobuf,application/json', 'json', custom],
+  ['custom resources reject protobuf alone', 'application/vnd.kubernetes.protobuf', '406', custom],
+  [
+    'the Accept header of kubectl get yields a Table',
     `${table},application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json`,
     'json table v1',
   ],
+  ['an unknown Table version is skipped', 'application/json;as=Table;v=v2;g=meta.k8s.io,application/json', 'json'],
+  ['a view of another group is rejected', 'application/json;as=Table;v=v1;g=example.com', '406'],
   [
-    'a table of a version unknown is passed over',
-    'application/json;as=Table;v=v2;g=meta.k8s.io,application/json',
-    'json',
-  ],
-  ['a view of another group is refused', 'application/json;as=Table;v=v1;g=example.com', '406'],
-  [
-    'a table is never protobuf',
+    'a Table is never protobuf',
     `application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,${table}`,
     'json table v1',
   ],
@@ -45,14 +45,14 @@ const cases: readonly [string, string, string, Offer?][] = [
     'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
     'protobuf metadata v1',
   ],
-  ['what is wanted more comes first', 'application/json;q=0.5,application/yaml;q=0.9', 'yaml'],
-  ['unknown types are refused', 'text/html', '406'],
+  ['the higher quality comes first', 'application/json;q=0.5,application/yaml;q=0.9', 'yaml'],
+  ['unknown types are rejected', 'text/html', '406'],
 ];
 for (const [name, accept, expected, offer] of cases) {
   test(name, () => assert.equal(told(accept, offer), expected));
 }
 
-test('programs whose output people read get indented answers', () => {
+test('interactive clients get indented responses', () => {
   const query = (text: string) => new URLSearchParams(text);
   assert.equal(wantsPretty(query(''), 'curl/8.0'), true);
   assert.equal(wantsPretty(query(''), 'kubectl/v1.33'), false);

@@ -9,7 +9,7 @@ import { startTestServer } from '../testing/test-server.ts';
 const accept = 'application/vnd.kubernetes.protobuf';
 
 for (const count of [3, 200]) {
-  test(`a list of ${count} has the same objects in protobuf as in JSON, and the bytes of Go`, async (context) => {
+  test(`a list of ${count} has the same objects in protobuf and JSON, and Go's encoding`, async (context) => {
     await using server = await startTestServer({ https: true });
     const ask = rawRequests(server);
     context.after(() => ask.close());
@@ -30,7 +30,7 @@ for (const count of [3, 200]) {
   });
 }
 
-test('a single object has its managed fields in protobuf too', async (context) => {
+test('a single protobuf object includes managedFields', async (context) => {
   await using server = await startTestServer({ https: true });
   const ask = rawRequests(server);
   context.after(() => ask.close());

@@ -6,12 +6,12 @@ import { startTestServer } from '../testing/test-server.ts';
 
 const objects = [
   {
-    name: 'with letters, keys and escapes of all sorts',
+    name: 'with characters, keys and escapes of all kinds',
     path: '/api/v1/namespaces/default/configmaps',
     object: { metadata: { name: 'a' }, data: { '10': 'ä', '9': '<b>&\u2028', 'a.b': '"uid":"1"' } },
   },
   {
-    name: 'whose name says uid',
+    name: 'whose name contains uid',
     path: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
     object: { metadata: { name: 'a"uid":"b' }, rules: [] },
   },
@@ -25,7 +25,7 @@ const objects = [
   },
 ];
 for (const { name, path, object } of objects) {
-  test(`an object ${name} is the same text to its writer, in a watch and in a list`, async (context) => {
+  test(`an object ${name} has the same text in the write response, a watch and a list`, async (context) => {
     await using server = await startTestServer({ https: true });
     const ask = rawRequests(server);
     context.after(() => ask.close());
@@ -34,7 +34,7 @@ for (const { name, path, object } of objects) {
     assert.equal(created.code, 201, created.text);
     const read = await ask(`${path}/${encodeURIComponent(object.metadata.name)}`);
     assert.equal(read.text, created.text);
-    // Items of lists are written down anew, and leave out what they are.
+    // List items are serialized again, and omit kind and apiVersion.
     const list = await ask(`${path}?fieldSelector=${encodeURIComponent(`metadata.name=${object.metadata.name}`)}`);
     const ofList = list.text.slice(list.text.indexOf('"items":[{') + '"items":[{'.length, list.text.lastIndexOf(']}'));
     const [, kind, rest] = /^\{("kind":"\w+","apiVersion":"[\w./]+"),(.*)\n$/s.exec(created.text)!;
@@ -53,7 +53,7 @@ const stored = (name: string, length = 0) => {
   return { object: { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, resourceVersion: '7' } }, text };
 };
 
-test('a kept text gets its resourceVersion, and what is around it', () => {
+test('a kept text gets its resourceVersion, prefix and suffix', () => {
   const { object, text } = stored('a');
   assert.equal(storedText(object, '[', ']'), undefined);
   keepStoredText(object, text);
@@ -61,7 +61,7 @@ test('a kept text gets its resourceVersion, and what is around it', () => {
   assert.equal(String(storedText(object, '[', ']')), `[{"kind":"Pod","metadata":${metadata},"data":""}]`);
 });
 
-test('what was written long ago is not kept', () => {
+test('the text of an old write is not kept', () => {
   const first = stored('first');
   keepStoredText(first.object, first.text);
   for (let index = 0; index < 20; index++) {

@@ -9,7 +9,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const keys = [verificationKey(privateKey)];
 const pages = openIdPages({ issuerUrl: 'https://issuer.example.com', keys: async () => keys }, () => '192.0.2.1:6443');
 
-/** What a page sends. */
+/** Returns the response of an endpoint. */
 async function sent(path: string) {
   let answer: { code: number; type: unknown; cache: unknown; body: unknown } | undefined;
   const exchange: Pick<Exchange, 'headers' | 'send'> = {
@@ -18,13 +18,13 @@ async function sent(path: string) {
       answer = { code, type: headers['content-type'], cache: headers['cache-control'], body: JSON.parse(String(body)) };
     },
   };
-  // A page looks at what form is wanted, and answers.
+  // The endpoint only reads the Accept header and responds.
   await pages.get(path)!(exchange as Exchange, undefined, {});
   assert.ok(answer);
   return answer;
 }
 
-test('others learn where the keys are', async () => {
+test('the discovery document contains the URL of the keys', async () => {
   assert.deepEqual(await sent('/.well-known/openid-configuration'), {
     code: 200,
     type: 'application/json',
@@ -39,7 +39,7 @@ test('others learn where the keys are', async () => {
   });
 });
 
-test('others learn the keys', async () => {
+test('the key endpoint returns the keys', async () => {
   const answer = await sent('/openid/v1/jwks');
   assert.equal(answer.type, 'application/jwk-set+json');
   const [key] = (answer.body as { readonly keys: readonly { kid: string; kty: string }[] }).keys;

@@ -10,7 +10,7 @@ const pieceBytes = 256 * 1024;
 // Random bytes cannot be compressed: the output is as long as the input.
 const piece = randomBytes(pieceBytes);
 
-/** A client that reads bytes when `take` allows it. */
+/** Creates a client that reads bytes when `take` allows it. */
 function clientOf(take: (chunk: Uint8Array) => Promise<void>) {
   const left = new AbortController();
   const chunks: Buffer[] = [];
@@ -30,7 +30,7 @@ function clientOf(take: (chunk: Uint8Array) => Promise<void>) {
       state.isBroken = true;
     },
   };
-  // Only the members that sending an answer uses.
+  // Only the members that sending a response uses.
   const exchange = {
     headers: { 'accept-encoding': 'gzip' },
     signal: left.signal,
@@ -82,7 +82,7 @@ test('a client that disconnects ends the encoder and the compressor', async () =
   assert.ok(!client.state.hasEnded);
 });
 
-test('an encoder that fails aborts the answer', async () => {
+test('an encoder that fails aborts the response', async () => {
   for (const accepted of ['gzip', '']) {
     function* pieces() {
       for (let count = 0; count < 3; count++) yield piece;

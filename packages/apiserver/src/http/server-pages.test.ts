@@ -44,14 +44,14 @@ for (const [path, { method = 'GET', accept }, code, type] of cases) {
   });
 }
 
-test('the list of paths leads to every page and group', async () => {
+test('the path index contains every endpoint and group', async () => {
   const { paths } = JSON.parse((await ask('/')).text) as { paths: readonly string[] };
   for (const path of ['/api/v1', '/apis/apps/v1', '/healthz/ping', '/metrics', '/openapi/v2', '/version']) {
     assert.ok(paths.includes(path), path);
   }
 });
 
-test('whoever has the newest discovery is not sent it again', async () => {
+test('a client with the current discovery ETag gets no body', async () => {
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
   const first = await ask('/apis', { headers: { accept } });
   assert.equal(first.headers['content-type'], accept);
@@ -59,14 +59,14 @@ test('whoever has the newest discovery is not sent it again', async () => {
   assert.deepEqual([again.code, again.text], [304, '']);
 });
 
-test('a long answer is compressed for whoever can read it, and says what it depends on', async () => {
+test('a long response is compressed for clients that support it, with a Vary header', async () => {
   const { headers } = await ask('/openapi/v2', { headers: { 'accept-encoding': 'gzip' } });
   assert.equal(headers['content-encoding'], 'gzip');
   assert.equal(headers.vary, 'Accept, Accept-Encoding');
   assert.ok(Date.parse(headers['last-modified'] ?? '') > 0);
 });
 
-test('an OpenAPI document with its hash lasts, and with another leads to it', async () => {
+test('an OpenAPI document with its hash is immutable, and another hash redirects', async () => {
   const index = JSON.parse((await ask('/openapi/v3')).text);
   const path = index.paths['apis/apps/v1'].serverRelativeURL;
   const lasting = await ask(path);
@@ -76,13 +76,13 @@ test('an OpenAPI document with its hash lasts, and with another leads to it', as
   assert.deepEqual([moved.code, moved.headers.location], [301, path]);
 });
 
-test('an answer names the flow schema and priority level that let the request in', async () => {
+test('a response names its FlowSchema and priority level', async () => {
   const { headers } = await ask('/api/v1/namespaces/default');
   assert.match(String(headers['x-kubernetes-pf-flowschema-uid']), /^[0-9a-f-]{36}$/);
   assert.match(String(headers['x-kubernetes-pf-prioritylevel-uid']), /^[0-9a-f-]{36}$/);
 });
 
-test('requests are counted by what they are, not by what clients make up', async () => {
+test('request metrics have no labels that clients make up', async () => {
   await ask('/api/v1/namespaces/default/configmaps');
   await ask('/api/v1/made-up-things');
   const { text } = await ask('/metrics');
@@ -91,7 +91,7 @@ test('requests are counted by what they are, not by what clients make up', async
   assert.match(text, /^apiserver_storage_objects\{resource="namespaces"\} [1-9]/m);
 });
 
-test('a server that stops lets requests under way finish, and ends watches', async () => {
+test('a server that shuts down drains requests and ends watches', async () => {
   await using stopping = await startTestServer({ https: true });
   const request = rawRequests(stopping);
   const watch = request('/api/v1/namespaces?watch=true&resourceVersion=0');

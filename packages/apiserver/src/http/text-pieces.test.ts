@@ -8,7 +8,7 @@ const anyText = fc.record({
   count: fc.oneof(fc.nat(20), fc.integer({ min: 100_000, max: 300_000 })),
 });
 
-test('the pieces are the bytes of all texts, each as it was until the next but one is asked for', () => {
+test('the chunks are the bytes of all texts, each valid until the next but one is requested', () => {
   fc.assert(
     fc.property(fc.array(fc.array(anyText, { maxLength: 4 }), { maxLength: 6 }), (lists) => {
       const texts = lists.map((list) => list.map(({ unit, count }) => unit.repeat(count)));
@@ -25,6 +25,6 @@ test('the pieces are the bytes of all texts, each as it was until the next but o
   );
 });
 
-test('no texts are no pieces', () => {
+test('no texts yield no chunks', () => {
   assert.deepEqual([...textPieces([])], []);
 });

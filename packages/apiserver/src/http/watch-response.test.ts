@@ -9,7 +9,7 @@ import { createFrameCache } from './frame-cache.ts';
 import type { Media } from './negotiation.ts';
 import { watchResponse } from './watch-response.ts';
 
-/** A client that takes what it is sent when told to, and never otherwise. */
+/** Creates a client that reads only on demand. */
 function fakeClient() {
   const writes: string[] = [];
   let pendingBytes = 0;
@@ -44,7 +44,7 @@ function fakeClient() {
 }
 
 const kind = { kind: 'ConfigMap', group: '', version: 'v1' };
-// Of a resource only its name and its texts matter here.
+// Only the name and the texts of a resource are read.
 const resource = {
   kind,
   custom: false,
@@ -84,7 +84,7 @@ const revisionsOf = (writes: readonly string[]) =>
   Array.from(writes.join('').matchAll(/"resourceVersion":"(\d+)"/g), ([, revision]) => Number(revision));
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('what happens before a watcher has its turn is sent in one write, in order', async () => {
+test("events before a watcher's batch are sent in one write, in order", async () => {
   const { sink, client } = watcher();
   for (const revision of upTo(5)) sink.event('MODIFIED', found(revision), false);
   sink.bookmark(5, false);
@@ -94,7 +94,7 @@ test('what happens before a watcher has its turn is sent in one write, in order'
   assert.deepEqual(revisionsOf(client.writes), upTo(6));
 });
 
-test('a client that does not read is sent little, and all of it in order, more at a time, once it reads', async () => {
+test('a client that does not read gets little, then everything in order in larger writes once it reads', async () => {
   const { sink, client } = watcher();
   const text = 'x'.repeat(10_000);
   for (const revision of upTo(500)) sink.event('ADDED', found(revision, text), false);
@@ -105,7 +105,7 @@ test('a client that does not read is sent little, and all of it in order, more a
   assert.ok(client.peakBytes > 500_000 && client.peakBytes < 2_500_000, `${client.peakBytes} bytes at most`);
 });
 
-test('a client that never reads is cut off', async () => {
+test('a client that never reads is disconnected', async () => {
   const { sink, client, isClosed } = watcher();
   const text = 'x'.repeat(100_000);
   let revision = 0;
@@ -118,7 +118,7 @@ test('a client that never reads is cut off', async () => {
   assert.ok(revision * text.length < 40 << 20, `${revision} objects were kept alive`);
 });
 
-test('a client that reads slowly is not cut off', async () => {
+test('a client that reads slowly stays connected', async () => {
   const { sink, clock, client, isClosed } = watcher();
   const text = 'x'.repeat(100_000);
   for (const revision of upTo(600)) {
@@ -130,7 +130,7 @@ test('a client that reads slowly is not cut off', async () => {
   assert.equal(isClosed(), false);
 });
 
-test('a client that reads nothing for long while events wait for it is cut off', async () => {
+test('a client that reads nothing for long while events are pending is disconnected', async () => {
   const { sink, clock, client, isClosed } = watcher();
   for (const revision of upTo(200)) sink.event('ADDED', found(revision, 'x'.repeat(10_000)), true);
   await setImmediate();
@@ -143,7 +143,7 @@ test('a client that reads nothing for long while events wait for it is cut off',
   assert.ok(isClosed() && client.isAborted);
 });
 
-test('the state a watch begins with may be long', async () => {
+test('the initial state of a watch may be long', async () => {
   const { sink, client, isClosed } = watcher();
   for (const revision of upTo(20_000)) sink.event('ADDED', found(revision), true);
   for (const revision of upTo(1000)) sink.event('ADDED', found(20_000 + revision), false);
@@ -153,7 +153,7 @@ test('the state a watch begins with may be long', async () => {
   assert.deepEqual(revisionsOf(client.writes), upTo(21_000));
 });
 
-test('a watch that is over ends after what was still to be sent', async () => {
+test('a watch ends after its pending events', async () => {
   const { sink, client } = watcher();
   sink.event('ADDED', found(1), false);
   sink.end();

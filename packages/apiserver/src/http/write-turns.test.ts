@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createWriteTurns } from './write-turns.ts';
 
-/** Takes a turn for each write, and tells which have begun. */
+/** Starts writes and records which have begun. */
 function beginning(count: number) {
   const turns = createWriteTurns();
   const begun: number[] = [];
@@ -16,11 +16,11 @@ function beginning(count: number) {
   return { begun, begin, all };
 }
 
-test('a few writes wait for nobody', () => {
+test('a few writes start at once', () => {
   assert.equal(beginning(16).begun.length, 16);
 });
 
-test('of many writes that come together a few are begun each time sockets have been looked at, in their order', async () => {
+test('many concurrent writes start in batches per event loop turn, in order', async () => {
   const { begun, all } = beginning(50);
   const counts = [begun.length];
   while (begun.length < 50) {
@@ -35,14 +35,14 @@ test('of many writes that come together a few are begun each time sockets have b
   );
 });
 
-test('a write that comes later waits behind those that wait already', async () => {
+test('a later write waits behind queued writes', async () => {
   const { begun, begin, all } = beginning(40);
   await setImmediate();
   await Promise.all([all, begin(40)]);
   assert.equal(begun.at(-1), 40);
 });
 
-test('after a rest there is room for as many at once again', async () => {
+test('a full batch may start at once after a pause', async () => {
   const { begun, begin, all } = beginning(40);
   await all;
   await setImmediate();

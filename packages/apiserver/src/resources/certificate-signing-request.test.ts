@@ -44,12 +44,12 @@ async function faults(promise: Promise<unknown>): Promise<readonly string[]> {
   }
 }
 
-test('a request says who made it, whatever its maker says', async () => {
+test('a CSR names its creator, whatever the client sends', async () => {
   const { spec } = await create({ username: 'root', groups: ['system:masters'] });
   assert.deepEqual([spec.username, spec.groups], ['test-admin', ['system:masters', 'system:authenticated']]);
 });
 
-test('what was asked for cannot be changed', async () => {
+test('the spec of a CSR is immutable', async () => {
   const object = await create();
   const spec = { ...object.spec, signerName: 'example.com/other' };
   assert.equal(
@@ -59,25 +59,29 @@ test('what was asked for cannot be changed', async () => {
 });
 
 const wrong: readonly [name: string, spec: object, fault: RegExp][] = [
-  ['is not a request', { request: 'bm90aGluZw==' }, /^spec\.request: .*PEM block type must be CERTIFICATE REQUEST$/],
-  ['is for nothing', { usages: [] }, /^spec\.usages: Required value$/],
-  ['is for something nobody knows', { usages: ['odd'] }, /^spec\.usages\[0\]: Unsupported value: "odd"/],
-  ['is for the same twice', { usages: ['any', 'any'] }, /^spec\.usages\[1\]: Duplicate value: "any"$/],
-  ['is for too short a time', { expirationSeconds: 599 }, /less than 600 seconds/],
-  ['is to no signer', { signerName: '' }, /^spec\.signerName: Required value$/],
-  ['is to a signer without a path', { signerName: 'example.com' }, /fully qualified domain and path/],
-  ['is to a signer without a domain', { signerName: 'com/x' }, /at least two segments/],
-  ['is to the signer of old', { signerName: 'kubernetes.io/legacy-unknown' }, /legacy signerName is not allowed/],
+  [
+    'is not a certificate request',
+    { request: 'bm90aGluZw==' },
+    /^spec\.request: .*PEM block type must be CERTIFICATE REQUEST$/,
+  ],
+  ['has no usages', { usages: [] }, /^spec\.usages: Required value$/],
+  ['has an unknown usage', { usages: ['odd'] }, /^spec\.usages\[0\]: Unsupported value: "odd"/],
+  ['has a duplicate usage', { usages: ['any', 'any'] }, /^spec\.usages\[1\]: Duplicate value: "any"$/],
+  ['has too short an expiration', { expirationSeconds: 599 }, /less than 600 seconds/],
+  ['has no signer', { signerName: '' }, /^spec\.signerName: Required value$/],
+  ['has a signer without a path', { signerName: 'example.com' }, /fully qualified domain and path/],
+  ['has a signer without a domain', { signerName: 'com/x' }, /at least two segments/],
+  ['has the legacy signer', { signerName: 'kubernetes.io/legacy-unknown' }, /legacy signerName is not allowed/],
 ];
 for (const [name, spec, fault] of wrong) {
-  test(`a request that ${name} is refused`, async () => {
+  test(`a CSR that ${name} is rejected`, async () => {
     const found = await faults(create(spec));
     assert.equal(found.length, 1);
     assert.match(found[0]!, fault);
   });
 }
 
-test('an approval is dated, and stays', async () => {
+test('an approval gets a timestamp, and cannot be removed', async () => {
   const object = await create();
   const approved = await write(object, 'approval', condition('Approved'));
   assert.ok(approved.status?.conditions?.[0]?.lastUpdateTime);
@@ -86,7 +90,7 @@ test('an approval is dated, and stays', async () => {
   ]);
 });
 
-test('a request is approved or denied, not both', async () => {
+test('a CSR is approved or denied, not both', async () => {
   const object = await create();
   const both = { conditions: ['Approved', 'Denied'].map((type) => ({ type, status: 'True' })) };
   assert.deepEqual(await faults(write(object, 'approval', both)), [
@@ -94,13 +98,13 @@ test('a request is approved or denied, not both', async () => {
   ]);
 });
 
-test('a decision is not half true', async () => {
+test('the status of a decision must be True', async () => {
   assert.deepEqual(await faults(write(await create(), 'approval', condition('Approved', 'False'))), [
     'status.conditions[0].status: Unsupported value: "False": supported values: "True"',
   ]);
 });
 
-test('who signs does not approve, and who approves does not sign', async () => {
+test('a signer does not approve, and an approver does not sign', async () => {
   const object = await create();
   assert.deepEqual(await faults(write(object, 'status', condition('Approved'))), [
     'status.conditions: Forbidden: updates may not add a condition of type "Approved"',
@@ -109,7 +113,7 @@ test('who signs does not approve, and who approves does not sign', async () => {
   assert.equal(approved.status?.certificate, undefined);
 });
 
-test('a certificate is written once, and is one', async () => {
+test('a certificate is written once, and must be valid', async () => {
   const object = await create();
   assert.deepEqual(await faults(write(object, 'status', { certificate: 'bm90aGluZw==' })), [
     'status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block',

@@ -33,7 +33,7 @@ test('an autoscaler written in one version is read in the other', async () => {
   await assert.rejects(client.get(horizontalPodAutoscaler, { name: 'a', namespace }), isNotFound);
 });
 
-test('who writes the status of an autoscaler in the old version owns the annotations that stand for it', async () => {
+test('a v1 status write of an autoscaler owns the annotations that represent the status', async () => {
   const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 3 };
   await client.create(horizontalPodAutoscalerV1, { metadata: { name: 'b', namespace }, spec });
   const status = { currentReplicas: 1, desiredReplicas: 1, currentCPUUtilizationPercentage: 20 };
@@ -47,7 +47,7 @@ test('who writes the status of an autoscaler in the old version owns the annotat
   );
 });
 
-test('an event of one group is one of the other', async () => {
+test('an event of one group is served in the other', async () => {
   const involvedObject = { kind: 'Pod', name: 'p', namespace };
   await client.create(coreEvent, { metadata: { name: 'e', namespace }, involvedObject, message: 'm' });
   const found = await client.get(event, { name: 'e', namespace });
@@ -56,7 +56,7 @@ test('an event of one group is one of the other', async () => {
 
 const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
 const workload = { metadata: { name: 'd', namespace }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
-test('whoever applies a scale takes the replicas from their owner only by force', async () => {
+test('applying a scale takes over the replicas only with force', async () => {
   await client.create(deployment, { ...workload, spec: { ...workload.spec, replicas: 2 } } as never, {
     fieldManager: 'maker',
   });
@@ -76,11 +76,11 @@ test('whoever applies a scale takes the replicas from their owner only by force'
     });
   await assert.rejects(apply(false), isConflict);
   await apply(true);
-  // From now on they are the scaler's, and who applies the object without them does not drop them.
+  // The scale manager now owns the replicas, and applying the object without them does not remove them.
   assert.equal((await client.get(deployment, { name: 'd', namespace })).spec?.replicas, 4);
 });
 
-test('a namespace ends once its content has been seen to', async () => {
+test('a namespace is removed once it is finalized', async () => {
   await client.create(namespaceKind, { metadata: { name: 'n' } });
   await client.delete(namespaceKind, { name: 'n' });
   const going = await client.get(namespaceKind, { name: 'n' });

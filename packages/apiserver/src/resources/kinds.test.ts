@@ -1,4 +1,4 @@
-/** Where single kinds differ from all others. */
+/** Tests of kinds with special rules. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { daemonSet } from '@kruise/api/apps/daemonset';
@@ -20,7 +20,7 @@ after(async () => {
   await server.close();
 });
 
-test('an annotation that stands for a field is shown with the whole object alone', async () => {
+test('an annotation that represents a field is only part of the complete object', async () => {
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
   const { metadata } = await server.client.create(daemonSet, {
     metadata: { name: 'd', namespace: 'default', annotations: { kept: 'yes' } },
@@ -34,7 +34,7 @@ test('an annotation that stands for a field is shown with the whole object alone
   assert.deepEqual((await shownAs('Table')).rows[0].object.metadata.annotations, { kept: 'yes' });
 });
 
-test('what is deprecated says so, unless what is asked for has no route', async () => {
+test('a deprecated resource returns a warning, unless the request has no route', async () => {
   const warningOf = async (path: string, options?: Parameters<typeof ask>[1]) => {
     const { code, headers } = await ask(path, options);
     return [code, headers.warning];
@@ -47,7 +47,7 @@ test('what is deprecated says so, unless what is asked for has no route', async 
   assert.deepEqual(await warningOf('/api/v1/namespaces/default/endpoints/e', patch), [415, undefined]);
 });
 
-test('nothing is added to what the name of an address begins with', async () => {
+test('the generateName of an IPAddress gets no suffix', async () => {
   const made = { metadata: { generateName: 'made-' }, spec: { parentRef: { resource: 'services', name: 's' } } };
   await assert.rejects(
     server.client.create(ipAddress, made),
@@ -55,7 +55,7 @@ test('nothing is added to what the name of an address begins with', async () => 
   );
 });
 
-test('a made-up name that is refused is not refused as a label too', async () => {
+test('an invalid generated name is not also rejected as a label', async () => {
   await assert.rejects(
     server.client.create(namespace, { metadata: { generateName: 'Not Valid ' } }),
     (error: Error) => {
@@ -66,7 +66,7 @@ test('a made-up name that is refused is not refused as a label too', async () =>
   );
 });
 
-test('a change of an EndpointSlice counts though it is not taken', async () => {
+test('an ignored change of an EndpointSlice increments the generation', async () => {
   const slice = await server.client.create(endpointSlice, {
     metadata: { name: 's', namespace: 'default' },
     addressType: 'IPv4',
@@ -79,7 +79,7 @@ test('a change of an EndpointSlice counts though it is not taken', async () => {
   assert.deepEqual([slice.metadata.generation, updated.metadata.generation], [1, 2]);
 });
 
-test('a time that an event may not lose is shown as none', async () => {
+test('a required event time without a value is null', async () => {
   const made = await server.client.create(event, {
     metadata: { name: 'e', namespace: 'default' },
     eventTime: '2024-01-01T00:00:00.500000Z',

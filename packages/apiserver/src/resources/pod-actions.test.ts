@@ -8,13 +8,13 @@ import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import { isConflict, isNotFound, StatusError } from '@kruise/machinery/status';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 
-// The rules of the cluster are tried elsewhere; here nobody has to make accounts for Pods.
+// Admission is tested elsewhere; without it Pods need no ServiceAccounts.
 const server = await startTestServer({ admission: [] });
 after(() => server.close());
 
 let places = 0;
 
-/** A namespace of its own for each test, on one server. */
+/** Creates a namespace for a test, on the shared server. */
 async function place(): Promise<Place> {
   const name = `place-${places++}`;
   await server.client.create(namespaceKind, { metadata: { name } });
@@ -59,7 +59,7 @@ function refusedWith(code: number, cause?: string) {
 }
 
 describe('an eviction', () => {
-  test('deletes a Pod no budget guards, giving it time to end', async () => {
+  test('deletes a Pod without a budget gracefully', async () => {
     const here = await place();
     const { namespace } = here;
     await run(here, 'a');
@@ -70,7 +70,7 @@ describe('an eviction', () => {
     assert.deepEqual([target?.status, target?.reason], ['True', 'EvictionByEvictionAPI']);
   });
 
-  test('spends one disruption of the budget', async () => {
+  test('uses one allowed disruption of the budget', async () => {
     const here = await place();
     const { namespace } = here;
     await run(here, 'a');
@@ -82,7 +82,7 @@ describe('an eviction', () => {
     assert.equal(status?.conditions?.[0]?.reason, 'InsufficientPods');
   });
 
-  test('that is only tried spends nothing', async () => {
+  test('in a dry run uses no disruption', async () => {
     const here = await place();
     const { namespace } = here;
     await run(here, 'a');
@@ -93,7 +93,7 @@ describe('an eviction', () => {
     assert.equal((await server.client.get(pod, { name: 'a', namespace })).metadata.deletionTimestamp, undefined);
   });
 
-  test('has to wait for a budget that is spent', async () => {
+  test('waits for a budget without allowed disruptions', async () => {
     const here = await place();
     await run(here, 'a');
     await budget(here, 'b', {});
@@ -101,7 +101,7 @@ describe('an eviction', () => {
     await assert.rejects(evict(here, 'a'), refusedWith(429, why));
   });
 
-  test('has to wait for a budget nobody has looked at since it changed', async () => {
+  test('waits for a budget whose status is stale', async () => {
     const here = await place();
     await run(here, 'a');
     await budget(here, 'b', { disruptionsAllowed: 1, observedGeneration: 0 });
@@ -109,7 +109,7 @@ describe('an eviction', () => {
     await assert.rejects(evict(here, 'a'), refusedWith(429, why));
   });
 
-  test('cannot serve two budgets', async () => {
+  test('fails if two budgets match', async () => {
     const here = await place();
     await run(here, 'a');
     await budget(here, 'b', { disruptionsAllowed: 1 });
@@ -117,7 +117,7 @@ describe('an eviction', () => {
     await assert.rejects(evict(here, 'a'), refusedWith(500));
   });
 
-  test('of a Pod that is not ready costs nothing while enough others are', async () => {
+  test('of an unready Pod is free while enough others are healthy', async () => {
     const here = await place();
     const { namespace } = here;
     await run(here, 'a', { ready: false });
@@ -126,7 +126,7 @@ describe('an eviction', () => {
     assert.ok((await server.client.get(pod, { name: 'a', namespace })).metadata.deletionTimestamp);
   });
 
-  test('of a Pod that has not begun asks no budget', async () => {
+  test('of a pending Pod needs no budget', async () => {
     const here = await place();
     const { namespace } = here;
     await server.client.create(pod, { metadata: { name: 'a', namespace, labels }, spec: { containers } });
@@ -135,7 +135,7 @@ describe('an eviction', () => {
     await assert.rejects(server.client.get(pod, { name: 'a', namespace }), isNotFound);
   });
 
-  test('never spends more than there is, however many ask at once', async () => {
+  test('never exceeds the budget, however many run concurrently', async () => {
     const here = await place();
     const { namespace } = here;
     const names = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'];
@@ -159,7 +159,7 @@ describe('a binding', () => {
   const create = ({ namespace }: Place, spec = {}) =>
     server.client.create(pod, { metadata: { name: 'a', namespace }, spec: { containers, ...spec } });
 
-  test('places a Pod on a node and says so', async () => {
+  test('assigns a Pod to a node and sets PodScheduled', async () => {
     const here = await place();
     const { namespace } = here;
     await create(here);
@@ -170,20 +170,20 @@ describe('a binding', () => {
     assert.equal(status?.conditions?.find(({ type }) => type === 'PodScheduled')?.status, 'True');
   });
 
-  test('is made once', async () => {
+  test('fails for a bound Pod', async () => {
     const here = await place();
     await create(here);
     await bind(here, 'a', { name: 'n1' });
     await assert.rejects(bind(here, 'a', { name: 'n2' }), isConflict);
   });
 
-  test('waits for the gates of a Pod', async () => {
+  test('fails for a Pod with scheduling gates', async () => {
     const here = await place();
     await create(here, { schedulingGates: [{ name: 'example.com/wait' }] });
     await assert.rejects(bind(here, 'a', { name: 'n1' }), isConflict);
   });
 
-  test('is for the Pod its maker has seen', async () => {
+  test('fails for another uid', async () => {
     const here = await place();
     await create(here);
     await assert.rejects(bind(here, 'a', { name: 'n1' }, { uid: '11111111-2222-4333-8444-555555555555' }), isConflict);

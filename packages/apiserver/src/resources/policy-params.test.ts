@@ -37,7 +37,7 @@ const bound = (name: string, policyName: string) => ({
   },
 });
 
-test('who may not read what a policy takes as parameters does not get to write it', async () => {
+test('a user who may not read the params of a policy may not write the policy', async () => {
   await allow('policies', [{ apiGroups: ['admissionregistration.k8s.io'], resources: ['*'], verbs: ['*'] }]);
   await assert.rejects(writer.create(validatingAdmissionPolicy, policy('p') as never), (error) => {
     assert.ok(isInvalid(error));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { service } from '@kruise/api/core/service';
 import { startTestServer } from '../testing/test-server.ts';
 
-test('an address of a load balancer is a virtual one, unless who patches the status says otherwise', async () => {
+test('the ipMode of a load balancer address defaults to VIP, unless a status patch sets it', async () => {
   await using server = await startTestServer();
   const { client } = server;
   const reference = { name: 'web', namespace: 'default' };

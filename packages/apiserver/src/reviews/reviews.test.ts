@@ -20,7 +20,7 @@ const pods = { verb: 'get', resource: 'pods', namespace: 'default' };
 const someone = { username: 'someone', groups: ['team'] };
 const ask = (spec: SubjectAccessReviewSpec) => server.client.create(subjectAccessReview, { metadata: {}, spec });
 
-/** The fields a question is refused for, and why. */
+/** Returns the invalid fields of a review, with reasons. */
 async function faults(promise: Promise<unknown>): Promise<readonly string[]> {
   try {
     await promise;
@@ -32,13 +32,13 @@ async function faults(promise: Promise<unknown>): Promise<readonly string[]> {
   }
 }
 
-test('someone is told who they are', async () => {
+test('SelfSubjectReview returns the user', async () => {
   const { status, metadata } = await server.clientOf(someone).create(selfSubjectReview, { metadata: {} });
   assert.deepEqual(status?.userInfo, { username: 'someone', groups: ['team', 'system:authenticated'] });
   assert.ok(metadata.creationTimestamp);
 });
 
-test('someone is told what they may do, and why', async () => {
+test('SelfSubjectAccessReview returns the decision and the reason', async () => {
   const client = server.clientOf(someone);
   const spec = { nonResourceAttributes: { path: '/api', verb: 'get' } };
   const { status } = await client.create(selfSubjectAccessReview, { metadata: {}, spec });
@@ -49,12 +49,12 @@ test('someone is told what they may do, and why', async () => {
   });
 });
 
-test('it can be asked what another may do, by name or by group', async () => {
+test('SubjectAccessReview reviews another user, by name or by group', async () => {
   assert.deepEqual((await ask({ user: 'someone', resourceAttributes: pods })).status, { allowed: false });
   assert.deepEqual((await ask({ groups: ['system:masters'], resourceAttributes: pods })).status, { allowed: true });
 });
 
-test('the answer says who wrote the question', async () => {
+test('the response contains the field manager of the request', async () => {
   const { object } = await server.client.transport.request({
     method: 'POST',
     path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
@@ -67,7 +67,7 @@ test('the answer says who wrote the question', async () => {
   );
 });
 
-test('a selector narrows what a node asks for', async () => {
+test('a selector restricts the reviewed access of a node', async () => {
   const node = { user: 'system:node:n1', groups: ['system:nodes'] };
   const listing = (fieldSelector: object) =>
     ask({ ...node, resourceAttributes: { verb: 'list', resource: 'pods', fieldSelector } });
@@ -77,12 +77,12 @@ test('a selector narrows what a node asks for', async () => {
   assert.equal((await listing({ rawSelector: 'spec.nodeName=n2' })).status?.allowed, false);
 });
 
-test('a selector that cannot be read is left out, and told of', async () => {
+test('an unparsable selector is ignored and reported', async () => {
   const { status } = await ask({ user: 'u', resourceAttributes: { ...pods, labelSelector: { rawSelector: '!!' } } });
   assert.equal(status?.evaluationError, 'spec.resourceAttributes.labelSelector ignored due to parse error');
 });
 
-test('a question that asks nothing, or two things, or of nobody, is refused', async () => {
+test('a review with no attributes, two attributes, or no user is rejected', async () => {
   const path = { path: '/', verb: 'get' };
   assert.deepEqual(await faults(ask({ user: 'u' })), [
     'spec.resourceAttributes: Invalid value: "null": exactly one of nonResourceAttributes or resourceAttributes must be specified',
@@ -93,7 +93,7 @@ test('a question that asks nothing, or two things, or of nobody, is refused', as
   ]);
 });
 
-test('a selector is one text or some demands', async () => {
+test('a selector has either a raw string or requirements', async () => {
   const requirements = [{ key: 'a', operator: 'In', values: ['b'] }];
   const asked = (labelSelector: object) => faults(ask({ user: 'u', resourceAttributes: { ...pods, labelSelector } }));
   const path = 'spec.resourceAttributes.labelSelector';
@@ -106,7 +106,7 @@ test('a selector is one text or some demands', async () => {
   assert.match((await asked({ requirements: [{ key: 'a', operator: 'In', values: ['-'] }] }))[0]!, /values\[0\]/);
 });
 
-test('a question about one namespace is asked there', async () => {
+test('a LocalSubjectAccessReview must be for its own namespace', async () => {
   const local = (resourceAttributes: object) =>
     server.client.create(localSubjectAccessReview, {
       metadata: { namespace: 'default' },
@@ -118,7 +118,7 @@ test('a question about one namespace is asked there', async () => {
   ]);
 });
 
-test('someone is told all they may do in a namespace', async () => {
+test('SelfSubjectRulesReview returns the rules of a namespace', async () => {
   const client = server.clientOf(someone);
   const { status, spec } = await client.create(selfSubjectRulesReview, {
     metadata: {},
@@ -133,7 +133,7 @@ test('someone is told all they may do in a namespace', async () => {
   ]);
 });
 
-test('a node is told that what it may do is not all told', async () => {
+test('the rules review of a node is marked incomplete', async () => {
   const client = server.clientOf({ username: 'system:node:n1', groups: ['system:nodes'] });
   const { status } = await client.create(selfSubjectRulesReview, { metadata: {}, spec: { namespace: 'default' } });
   assert.equal(status?.incomplete, true);

@@ -34,7 +34,7 @@ async function opened(t: TestContext) {
   return { store, feed, storage };
 }
 
-test('whoever writes is answered with the very object that the cache has', async (t) => {
+test('a writer gets the same object as the cache', async (t) => {
   const { feed, storage } = await opened(t);
   const created = await storage.create(key, configMap({ a: '1' }));
   assert(created.ok);
@@ -49,7 +49,7 @@ test('whoever writes is answered with the very object that the cache has', async
   assert.equal(replaced.cached.object.metadata.resourceVersion, String(replaced.cached.revision));
 });
 
-test('the text of a write is at hand for all who are told of it', async (t) => {
+test('the text of a write is kept for all its watchers', async (t) => {
   const { storage } = await opened(t);
   const created = await storage.create(key, configMap({ a: '1' }));
   assert(created.ok);
@@ -57,7 +57,7 @@ test('the text of a write is at hand for all who are told of it', async (t) => {
   assert.deepEqual(JSON.parse(text), created.cached.object);
 });
 
-test('what somebody else wrote to the store is read, and its text is not taken for what this server would send', async (t) => {
+test('an object from another writer is decoded, and its text is not reused for responses', async (t) => {
   const { store, feed, storage } = await opened(t);
   const value = Buffer.from(JSON.stringify(configMap({ a: 'theirs' }), undefined, 2));
   const { ok } = await store.write({ key, expected: 0, value });
@@ -67,7 +67,7 @@ test('what somebody else wrote to the store is read, and its text is not taken f
   assert.deepEqual(found?.object['data'], { a: 'theirs' });
   assert.equal(storedText(found.object, '', ''), undefined);
 
-  // Nor is what is in its way mistaken for what a refused write brought.
+  // The existing object is not mistaken for the object of the failed write.
   const refused = await storage.create(key, configMap({ a: 'ours' }));
   assert(!refused.ok);
   assert.deepEqual(refused.current?.object['data'], { a: 'theirs' });

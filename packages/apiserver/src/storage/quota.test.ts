@@ -9,7 +9,7 @@ const settings = (name: string) => ({
   data: { text: 'x'.repeat(100_000) },
 });
 
-test('a server whose store is full answers as kube-apiserver on a full etcd, and recovers by deletions', async () => {
+test('a server with a full store responds like kube-apiserver with a full etcd, and recovers after deletions', async () => {
   await using server = await startTestServer({ quotaBytes: 3_000_000 });
   const { client } = server;
   let made = 0;

@@ -28,7 +28,7 @@ if (command) {
   });
 
   describe('several API servers on one etcd', () => {
-    test('see one history', async () => {
+    test('share one history', async () => {
       const [one, other] = [open(), open()];
       const prefix = '/several/';
       const start = await one.currentRevision();
@@ -44,7 +44,7 @@ if (command) {
       }
     });
 
-    test('are told how far the watch has got after a write of another', async () => {
+    test('get progress notifications after a write of another server', async () => {
       const [one, other] = [open(), open()];
       const afterRevision = await one.currentRevision();
       const { signal } = new AbortController();
@@ -59,8 +59,8 @@ if (command) {
     });
   });
 
-  describe('an etcd that is killed and started again', () => {
-    test('leaves no gap and no duplicate in a watch, and loses nothing acknowledged', async () => {
+  describe('a restarted etcd', () => {
+    test('causes no gap or duplicate in a watch, and loses no acknowledged write', async () => {
       const mortal = await startEtcd(command);
       const store = open([mortal.endpoint]);
       after(() => mortal.dispose());
@@ -106,7 +106,7 @@ if (command) {
     });
   });
 
-  test('a range much larger than a page is of one state, though it is compacted meanwhile', async () => {
+  test('a range of many pages has one revision, even if it is compacted meanwhile', async () => {
     const store = open();
     const prefix = '/pages/';
     const value = Buffer.alloc(20_000, 'a');
@@ -121,7 +121,7 @@ if (command) {
     await assert.rejects(store.range({ prefix, revision: last - 1 }), CompactedError);
   });
 
-  test('an etcd out of reach is an error that says so', async () => {
+  test('an unreachable etcd yields a descriptive error', async () => {
     const store = open(['http://127.0.0.1:1']);
     await assert.rejects(
       store.currentRevision(),
@@ -130,13 +130,13 @@ if (command) {
     await assert.rejects(store.write({ key: '/a', expected: 0, value: Buffer.of() }), StoreError);
   });
 } else {
-  test('etcd is installed, so that its store can be tested', (context) => {
+  test('etcd must be installed to test its store', (context) => {
     assert(!process.env['CI'], 'etcd is not installed');
     context.diagnostic('LEFT OUT: etcd is not installed, so nothing of its store was tested');
   });
 }
 
-test('progress is asked for only where the answer cannot overtake events', () => {
+test('progress is requested only if the notification cannot precede events', () => {
   const versions = [
     '3.3.27',
     '3.4.23',

@@ -42,7 +42,7 @@ test('keys are removed in order of time, up to a second late and never early', a
   assert.equal(clock.nextTimer(), undefined);
 });
 
-test('what expired long ago is removed at once', async () => {
+test('long expired keys are removed at once', async () => {
   const { clock, removed, expiry } = setUp();
   clock.advance(60_000);
   expiry.add(version('old', 1000));
@@ -50,7 +50,7 @@ test('what expired long ago is removed at once', async () => {
   assert.deepEqual(removed, ['old']);
 });
 
-test('what could not be removed is tried again', async () => {
+test('failed removals are retried', async () => {
   let isBroken = true;
   const { clock, removed, expiry } = setUp(async () => {
     if (isBroken) throw new Error('no space is left');
@@ -64,7 +64,7 @@ test('what could not be removed is tried again', async () => {
   assert.deepEqual(removed, ['a', 'b']);
 });
 
-test('nothing is removed once it is stopped', async () => {
+test('nothing is removed after the expiry is stopped', async () => {
   const { clock, removed, expiry } = setUp();
   expiry.add(version('a', 1000));
   expiry.stop();

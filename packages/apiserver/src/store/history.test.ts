@@ -18,7 +18,7 @@ const anySteps = fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), delet
   size: 'max',
 });
 
-/** Deletes only what is there, as a store would. */
+/** Applies steps; deletes only existing keys, as a store would. */
 function play(history: History, steps: readonly { readonly key: string; readonly deleted: boolean }[]): Version[] {
   return steps.flatMap(({ key, deleted }) => {
     const newest = history.newest(key);
@@ -26,7 +26,7 @@ function play(history: History, steps: readonly { readonly key: string; readonly
   });
 }
 
-/** What must be kept to know every state and every change from a revision on. */
+/** Returns the revisions that are needed for every state and change from a revision on. */
 function needed(versions: readonly Version[], compacted: number): number[] {
   const isReplaced = ({ key, revision }: Version) =>
     versions.some((later) => later.key === key && later.revision > revision && later.revision <= compacted);
@@ -35,7 +35,7 @@ function needed(versions: readonly Version[], compacted: number): number[] {
     .map(({ revision }) => revision);
 }
 
-test('compaction lets go of each version that is no longer needed once, and of no other', () => {
+test('compaction returns each superseded version once, and no other', () => {
   fc.assert(
     fc.property(anySteps, fc.array(fc.nat(40)), (steps, compactions) => {
       const history = createHistory();
@@ -53,7 +53,7 @@ test('compaction lets go of each version that is no longer needed once, and of n
   );
 });
 
-test('what is saved, compacted half way or not at all, is restored to the same history', () => {
+test('saved versions, partly compacted or not, are restored to the same history', () => {
   fc.assert(
     fc.property(anySteps, fc.nat(40), fc.nat(40), (steps, compacted, collected) => {
       const history = createHistory();
@@ -81,7 +81,7 @@ test('what is saved, compacted half way or not at all, is restored to the same h
   );
 });
 
-test('rolling back leaves what was before', () => {
+test('rollback restores the previous state', () => {
   fc.assert(
     fc.property(anySteps, anySteps, (before, after) => {
       const history = createHistory();
@@ -97,7 +97,7 @@ test('rolling back leaves what was before', () => {
   );
 });
 
-test('a compacted history holds on to nothing it does not know', () => {
+test('a compacted history retains no superseded versions', () => {
   const history = createHistory();
   write(history, 'a');
   write(history, 'a');
@@ -112,7 +112,7 @@ test('a compacted history holds on to nothing it does not know', () => {
   assert.equal(history.newest('b'), undefined);
 });
 
-test('a deletion taken back after it was compacted away does not come back', () => {
+test('a deletion that is rolled back after compaction does not return', () => {
   const history = createHistory();
   write(history, 'a');
   write(history, 'a', true);
@@ -124,7 +124,7 @@ test('a deletion taken back after it was compacted away does not come back', () 
   assert.equal(history.newest('a'), undefined);
 });
 
-test('a saved history with a revision missing is refused', () => {
+test('a saved history with a missing revision is rejected', () => {
   const history = createHistory();
   const saved = [write(history, 'a'), write(history, 'b'), write(history, 'c')];
   assert.throws(() => restoreHistory([saved[0]!, saved[2]!], 0), /revision 3 is missing/);

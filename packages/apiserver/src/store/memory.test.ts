@@ -13,7 +13,7 @@ testStore({
   runs: 200,
 });
 
-test('one whose writes wait for the next turn lets timers fire while it is written to without end', async () => {
+test('a memory store with deferred acknowledgements lets timers fire under continuous writes', async () => {
   const store = createMemoryStore({ clock: virtualClock(), acknowledge: setImmediate });
   let isOver = false;
   setTimeout(() => (isOver = true), 1);

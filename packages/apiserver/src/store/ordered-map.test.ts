@@ -5,7 +5,7 @@ import { createOrderedMap } from './ordered-map.ts';
 
 const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-test('it holds what a plain map holds, in byte order', () => {
+test('an ordered map equals a plain map, in byte order', () => {
   const anyKey = fc
     .oneof(fc.string({ maxLength: 3 }), fc.string({ unit: 'binary', maxLength: 2 }))
     .filter((key) => key.isWellFormed());
@@ -38,10 +38,10 @@ test('it holds what a plain map holds, in byte order', () => {
   );
 });
 
-test('it keeps its order through thousands of insertions and deletions', () => {
+test('an ordered map keeps its order through thousands of insertions and deletions', () => {
   const ordered = createOrderedMap<number>();
   const size = 5000;
-  // Steps through all the numbers in an order far from theirs.
+  // Visits all numbers in a scattered order.
   const scattered = Array.from({ length: size }, (_, index) => (index * 2111) % size);
   const name = (number: number) => String(number).padStart(4, '0');
   for (const number of scattered) ordered.set(name(number), number);

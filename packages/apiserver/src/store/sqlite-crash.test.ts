@@ -22,7 +22,7 @@ after(() => {
 
 type Acknowledged = { readonly count: number; readonly revision: number };
 
-/** What a writing process acknowledged before it was killed, at a moment of no particular kind. */
+/** Returns the writes that a process acknowledged before it was killed at a random time. */
 async function writeUntilKilled(writes = randomInt(1, 600)): Promise<Map<string, Acknowledged>> {
   const writer = join(import.meta.dirname, 'sqlite-crash-writer.ts');
   child = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -31,7 +31,7 @@ async function writeUntilKilled(writes = randomInt(1, 600)): Promise<Map<string,
   let untilKill = writes;
   for await (const line of createInterface({ input: child.stdout! })) {
     const [key, count, revision] = line.split(' ');
-    // The last line may be torn as well.
+    // The last line may be incomplete.
     if (revision) acknowledged.set(key!, { count: Number(count), revision: Number(revision) });
     if (--untilKill === 0) child.kill('SIGKILL');
   }
@@ -40,14 +40,14 @@ async function writeUntilKilled(writes = randomInt(1, 600)): Promise<Map<string,
   return acknowledged;
 }
 
-test(`a process killed ${rounds} times while it writes loses nothing it acknowledged and leaves nothing half done`, async () => {
+test(`a process killed ${rounds} times while it writes loses no acknowledged write and leaves no partial write`, async () => {
   let newest = 1;
   for (let round = 0; round < rounds; round++) {
     const acknowledged = await writeUntilKilled();
-    // That it opens at all says that no revision is missing.
+    // A successful open means that no revision is missing.
     const store = await openSqliteStore({ clock: virtualClock(), path });
     const { entries, revision } = await store.range({ prefix: '/' });
-    assert(revision >= newest, 'no revision is taken back');
+    assert(revision >= newest, 'no acknowledged revision is lost');
     newest = revision;
     const found = new Map(entries.map((entry) => [entry.key, entry]));
     for (const [key, { count, revision: written }] of acknowledged) {
@@ -63,17 +63,17 @@ test(`a process killed ${rounds} times while it writes loses nothing it acknowle
   }
 });
 
-test('the log of processes that are killed again and again does not grow without end', async () => {
+test('the log of repeatedly killed processes does not grow without limit', async () => {
   const sizes: number[] = [];
   for (let round = 0; round < 8; round++) {
     await writeUntilKilled(60);
     sizes.push(statSync(`${path}-wal`).size);
   }
-  // Each leaves less than what is moved into the database at a time, and all of them several times as much.
+  // Each process leaves less than a checkpoint, and all together several times as much.
   assert(Math.max(...sizes) < 2 ** 21, sizes.join(', '));
 });
 
-test('a file in use by another process is refused', async () => {
+test('a file in use by another process is rejected', async () => {
   const writer = join(import.meta.dirname, 'sqlite-crash-writer.ts');
   child = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');

@@ -22,7 +22,7 @@ import { testStore } from './suite.ts';
 const root = mkdtempSync(join(tmpdir(), 'kruise-store-'));
 let directories = 0;
 const newDirectory = () => join(root, String(directories++));
-// Also those of a failed test, whose threads would keep the process from ending.
+// Includes stores of failed tests, whose threads would keep the process alive.
 const opened: Store[] = [];
 after(async () => {
   await Promise.all(opened.map((store) => store.close()));
@@ -55,8 +55,8 @@ async function textsOf(store: Store, revision?: number): Promise<string[]> {
   return entries.map(({ key, value }) => `${key}=${Buffer.from(value)}`);
 }
 
-describe('a SQLite store opened again', () => {
-  test('has every state it had, and goes on with the next revision', async () => {
+describe('a reopened SQLite store', () => {
+  test('has every state, and continues with the next revision', async () => {
     const directory = newDirectory();
     const store = await open(directory);
     const first = await put(store, '/a', 'one');
@@ -76,7 +76,7 @@ describe('a SQLite store opened again', () => {
     await again.close();
   });
 
-  test('remembers what was compacted, and does not use its revisions again', async () => {
+  test('keeps the compacted revision, and does not reuse revisions', async () => {
     const directory = newDirectory();
     const store = await open(directory);
     const first = await put(store, '/a', 'one');
@@ -92,7 +92,7 @@ describe('a SQLite store opened again', () => {
     await again.close();
   });
 
-  test('finishes a compaction that was cut short', async () => {
+  test('completes an interrupted compaction', async () => {
     const directory = newDirectory();
     const store = await open(directory);
     let last = await put(store, '/a', '0');
@@ -114,7 +114,7 @@ describe('a SQLite store opened again', () => {
     );
   });
 
-  test('deletes what expired meanwhile', async () => {
+  test('deletes keys that expired meanwhile', async () => {
     const directory = newDirectory();
     const clock = virtualClock(-0.5);
     const store = await open(directory, { clock });
@@ -134,7 +134,7 @@ describe('a SQLite store opened again', () => {
     await again.close();
   });
 
-  test('reads what it no longer holds in memory', async () => {
+  test('reads values that are not in memory', async () => {
     const store = await open(newDirectory());
     const value = (index: number) => Buffer.alloc(100_000, `value ${index}`);
     const indexes = Array.from({ length: 100 }, (_, index) => index);
@@ -147,12 +147,12 @@ describe('a SQLite store opened again', () => {
     await store.close();
   });
 
-  test('finishes a read of a state that is compacted meanwhile', async () => {
+  test('completes a read of a state that is compacted meanwhile', async () => {
     const store = await open(newDirectory());
     const names = Array.from({ length: 600 }, (_, index) => String(index).padStart(4, '0'));
-    // More than is held in memory or read in one go.
+    // More than is held in memory or read at once.
     const old = (name: string) => name.repeat(5000);
-    // The oldest versions, which compaction discards first, are those that are read last.
+    // The oldest versions, which compaction discards first, are read last.
     const inReverse = names.toReversed();
     const revisions = await Promise.all(inReverse.map((name) => put(store, `/${name}`, old(name))));
     const updated = await Promise.all(inReverse.map((name, index) => put(store, `/${name}`, 'new', revisions[index]!)));
@@ -166,7 +166,7 @@ describe('a SQLite store opened again', () => {
     await store.close();
   });
 
-  test('has made room by compaction', async () => {
+  test('frees space by compaction', async () => {
     const directory = newDirectory();
     const store = await open(directory);
     let last = await put(store, '/a', Buffer.alloc(50_000));
@@ -188,7 +188,7 @@ describe('a SQLite store opened again', () => {
 });
 
 describe('a SQLite store out of space', () => {
-  test('refuses writes, keeps what it has, and goes on when there is space again', async () => {
+  test('rejects writes, keeps its data, and continues when space is available', async () => {
     const store = await open(newDirectory(), { maxSizeBytes: 400_000 });
     let last = await put(store, '/a', 'begin');
     const overwrite = async () => {
@@ -207,13 +207,13 @@ describe('a SQLite store out of space', () => {
     await store.close();
   });
 
-  test('leaves no gap where a write behind a failed one would have fitted', async () => {
+  test('leaves no gap if a write behind a failed one would have fitted', async () => {
     const directory = newDirectory();
     const store = await open(directory, { maxSizeBytes: 400_000 });
     await put(store, '/a', 'begin');
     for (let round = 0; round < 40; round++) {
       const tooLarge = assert.rejects(put(store, '/large', Buffer.alloc(500_000)), StoreError);
-      // Now the thread is somewhere between receiving the first and having failed.
+      // The thread is now between receiving the first write and failing.
       for (let turn = 0; turn < round % 10; turn++) await new Promise((resolve) => setImmediate(resolve));
       const small = put(store, `/small/${round}`, '').catch((error) => assert(error instanceof StoreError));
       await Promise.all([tooLarge, small]);
@@ -228,7 +228,7 @@ describe('a SQLite store out of space', () => {
 
 const quotaBytes = 400_000;
 
-/** Writes until the store refuses; returns the revision of each key. */
+/** Writes until the store rejects a write; returns the revision of each key. */
 async function fill(store: Store): Promise<Map<string, number>> {
   const revisions = new Map<string, number>();
   await assert.rejects(async () => {
@@ -241,7 +241,7 @@ async function fill(store: Store): Promise<Map<string, number>> {
 }
 
 describe('a SQLite store at its quota', () => {
-  test('refuses every put, reads and deletes, and puts again once space is freed', async () => {
+  test('rejects every put, reads and deletes, and puts again once space is freed', async () => {
     const alarms: boolean[] = [];
     const directory = newDirectory();
     const store = await open(directory, { quotaBytes, onAlarm: ({ isRaised }) => alarms.push(isRaised) });
@@ -258,7 +258,7 @@ describe('a SQLite store at its quota', () => {
     await store.close();
   });
 
-  test('compacts overwritten versions by itself', async () => {
+  test('compacts overwritten versions automatically', async () => {
     const store = await open(newDirectory(), { quotaBytes });
     let last = await put(store, '/a', 'begin');
     for (let count = 0, refused = 0; count < 200; ) {
@@ -267,7 +267,7 @@ describe('a SQLite store at its quota', () => {
         count++;
       } catch (error) {
         assert.ok(error instanceof SpaceExceededError);
-        // Its own compaction takes a moment.
+        // The automatic compaction takes a moment.
         assert.ok(refused++ < 1_000_000, 'space is freed');
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -276,7 +276,7 @@ describe('a SQLite store at its quota', () => {
     await store.close();
   });
 
-  test('counts writes under way, so that many puts at once do not exceed it', async () => {
+  test('counts writes in progress, so that concurrent puts do not exceed it', async () => {
     const directory = newDirectory();
     const store = await open(directory, { quotaBytes });
     const written = await Promise.allSettled(
@@ -288,7 +288,7 @@ describe('a SQLite store at its quota', () => {
     assert.ok(statSync(join(directory, 'store.db')).size <= quotaBytes * 1.1);
   });
 
-  test('is at its quota when it is opened again', async () => {
+  test('is at its quota after a restart', async () => {
     const directory = newDirectory();
     const store = await open(directory);
     for (let index = 0; index < 30; index++) await put(store, `/fill/${index}`, Buffer.alloc(20_000));
@@ -299,7 +299,7 @@ describe('a SQLite store at its quota', () => {
   });
 });
 
-describe('a directory', () => {
+describe('a database file', () => {
   test('is used by one store at a time', async () => {
     const directory = newDirectory();
     const store = await open(directory);
@@ -313,22 +313,22 @@ describe('a directory', () => {
 
   const faults: { name: string; damage: (file: string) => void; message: RegExp }[] = [
     {
-      name: 'with something else in the file is refused',
+      name: 'with other content is rejected',
       damage: (file) => writeFileSync(file, 'anything but a database'.repeat(500)),
       message: /store\.db is not a database/,
     },
     {
-      name: "with another program's database is refused",
+      name: 'of another program is rejected',
       damage: (file) => withDatabase(file, (database) => database.exec('PRAGMA application_id = 7')),
       message: /store\.db is not a store of ours/,
     },
     {
-      name: 'written by a later version is refused',
+      name: 'of a later version is rejected',
       damage: (file) => withDatabase(file, (database) => database.exec('PRAGMA user_version = 99')),
       message: /store\.db is of a format unknown/,
     },
     {
-      name: 'with a damaged page is refused',
+      name: 'with a damaged page is rejected',
       damage: (file) => {
         const bytes = readFileSync(file);
         bytes.fill(0xff, 8192, 2 * 8192);
@@ -337,7 +337,7 @@ describe('a directory', () => {
       message: /store\.db is damaged/,
     },
     {
-      name: 'with a revision lost is refused',
+      name: 'with a lost revision is rejected',
       damage: (file) => withDatabase(file, (database) => database.exec('DELETE FROM log WHERE revision = 3')),
       message: /store\.db is damaged: revision 3 is missing/,
     },
@@ -353,7 +353,7 @@ describe('a directory', () => {
     });
   }
 
-  test('with a damaged value is refused once that is read, for writing too', async () => {
+  test('with a damaged value is rejected when the value is read, also by writes', async () => {
     const directory = newDirectory();
     const store = await open(directory);
     const revision = await put(store, '/a', Buffer.alloc(100_000, 'a'));
@@ -368,7 +368,7 @@ describe('a directory', () => {
     await again.close();
   });
 
-  test('shows its files to nobody else', async () => {
+  test('is readable only by its owner', async () => {
     const directory = newDirectory();
     mkdirSync(directory);
     const store = await open(directory);
@@ -379,7 +379,7 @@ describe('a directory', () => {
     await store.close();
   });
 
-  test('that cannot be made is refused', async () => {
+  test('that cannot be created is rejected', async () => {
     const file = join(root, 'a-file');
     writeFileSync(file, '');
     await assert.rejects(open(join(file, 'directory')), StoreError);
@@ -387,8 +387,8 @@ describe('a directory', () => {
 });
 
 describe('a power cut', () => {
-  // What is on disk after one is the database and some beginning of the write-ahead log, the end of it torn.
-  test('leaves a beginning of the history with all that had been acknowledged', async () => {
+  // After a power cut the disk has the database and a prefix of the write-ahead log with a torn end.
+  test('leaves a prefix of the history with all acknowledged writes', async () => {
     const directory = newDirectory();
     const store = await open(directory);
     const log = join(directory, 'store.db-wal');

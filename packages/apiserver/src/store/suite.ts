@@ -13,16 +13,16 @@ import {
   type WriteResult,
 } from './store.ts';
 
-/** What a driver must bring to be tested. */
+/** Store implementation under test. */
 export type Driver = {
   readonly name: string;
-  /** A store to itself, or a place in a shared one: the tests touch only keys below a root of their own. */
+  /** Opens a store, or a part of a shared one: the tests only use keys below their own root. */
   open(): Promise<{ readonly store: Store; passTime(seconds: number): void }>;
-  /** How many random worlds each property is tried on. */
+  /** Number of random runs per property. */
   readonly runs: number;
 };
 
-/** The facts every store keeps, whatever it is made of. */
+/** Conformance tests of every store. */
 export function testStore(driver: Driver): void {
   describe(driver.name, () => {
     let store: Store;
@@ -51,7 +51,7 @@ export function testStore(driver: Driver): void {
       );
 
     describe('a write', () => {
-      test('creates a key that is absent', async () => {
+      test('creates a missing key', async () => {
         const key = `${root()}a`;
         const revision = await put(key, 'one');
         assert.deepEqual(plain((await store.get(key)).entry), {
@@ -62,7 +62,7 @@ export function testStore(driver: Driver): void {
         });
       });
 
-      test('does not create a key that exists, and says what is there', async () => {
+      test('does not create an existing key, and returns the existing entry', async () => {
         const key = `${root()}a`;
         const revision = await put(key, 'one');
         const result = await store.write({ key, expected: 0, value: bytes('two') });
@@ -71,7 +71,7 @@ export function testStore(driver: Driver): void {
         assert(result.revision >= revision);
       });
 
-      test('replaces the version it expects and keeps the revision of creation', async () => {
+      test('replaces the expected version and keeps the create revision', async () => {
         const key = `${root()}a`;
         const created = await put(key, 'one');
         const revision = await put(key, 'two', created);
@@ -83,7 +83,7 @@ export function testStore(driver: Driver): void {
         });
       });
 
-      test('does not replace another version than it expects', async () => {
+      test('does not replace another version', async () => {
         const key = `${root()}a`;
         const created = await put(key, 'one');
         const revision = await put(key, 'two', created);
@@ -93,19 +93,19 @@ export function testStore(driver: Driver): void {
         assert.equal(text((await store.get(key)).entry!.value), 'two');
       });
 
-      test('does not replace a key that is absent, and shows nothing in its way', async () => {
+      test('does not replace a missing key, and returns no entry', async () => {
         const result = await store.write({ key: `${root()}a`, expected: 7, value: bytes('one') });
         assert(!result.ok);
         assert.equal(result.current, undefined);
       });
 
-      test('deletes the version it expects', async () => {
+      test('deletes the expected version', async () => {
         const key = `${root()}a`;
         await remove(key, await put(key, 'one'));
         assert.equal((await store.get(key)).entry, undefined);
       });
 
-      test('does not delete another version than it expects', async () => {
+      test('does not delete another version', async () => {
         const key = `${root()}a`;
         const created = await put(key, 'one');
         await put(key, 'two', created);
@@ -114,20 +114,20 @@ export function testStore(driver: Driver): void {
         assert.equal(text(result.current!.value), 'two');
       });
 
-      test('that deletes what is absent, as expected, takes no revision', async () => {
+      test('that deletes a missing key as expected takes no revision', async () => {
         const revision = await store.currentRevision();
         const result = await store.write({ key: `${root()}a`, expected: 0, delete: true });
         assert.deepEqual(result, { ok: true, revision });
       });
 
-      test('creates a deleted key anew', async () => {
+      test('recreates a deleted key', async () => {
         const key = `${root()}a`;
         await remove(key, await put(key, 'one'));
         const revision = await put(key, 'two');
         assert.equal((await store.get(key)).entry?.createRevision, revision);
       });
 
-      test('takes one revision if done and none if refused', async () => {
+      test('takes one revision on success and none on conflict', async () => {
         const key = `${root()}a`;
         const created = await put(key, 'one');
         await store.write({ key, expected: 0, value: bytes('two') });
@@ -137,7 +137,7 @@ export function testStore(driver: Driver): void {
         assert.equal(await store.currentRevision(), removed);
       });
 
-      test('sees the writes sent before it, though they are not acknowledged', async () => {
+      test('sees earlier writes that are not acknowledged yet', async () => {
         const key = `${root()}a`;
         const results = await Promise.all(
           ['one', 'two', 'three'].map((word) => store.write({ key, expected: 0, value: bytes(word) })),
@@ -149,13 +149,13 @@ export function testStore(driver: Driver): void {
         for (const result of results) if (!result.ok) assert.deepEqual(plain(result.current), plain(entry));
       });
 
-      test('keeps an empty value apart from none', async () => {
+      test('distinguishes an empty value from none', async () => {
         const key = `${root()}a`;
         await put(key, '');
         assert.equal((await store.get(key)).entry?.value.length, 0);
       });
 
-      test('keeps a value of a megabyte', async () => {
+      test('stores a value of a megabyte', async () => {
         const key = `${root()}a`;
         const value = Uint8Array.from({ length: 2 ** 20 }, (_, index) => (index * 31) % 251);
         const result = await store.write({ key, expected: 0, value });
@@ -165,7 +165,7 @@ export function testStore(driver: Driver): void {
     });
 
     describe('a read', () => {
-      test('at a revision shows the state of then', async () => {
+      test('at a revision returns the state at that revision', async () => {
         const prefix = root();
         const first = await put(`${prefix}a`, 'one');
         const second = await put(`${prefix}b`, 'one');
@@ -178,7 +178,7 @@ export function testStore(driver: Driver): void {
         assert.equal((await store.get(`${prefix}b`, { revision: fourth })).entry, undefined);
       });
 
-      test('tells the revision it was made at', async () => {
+      test('returns its revision', async () => {
         const prefix = root();
         const first = await put(`${prefix}a`, 'one');
         const second = await put(`${prefix}b`, 'one');
@@ -188,25 +188,25 @@ export function testStore(driver: Driver): void {
         assert.equal((await store.range({ prefix, revision: first })).revision, first);
       });
 
-      test('of the future is refused', async () => {
+      test('of a future revision is rejected', async () => {
         const prefix = root();
         const revision = (await store.currentRevision()) + 1;
         await assert.rejects(store.range({ prefix, revision }), FutureRevisionError);
         await assert.rejects(store.get(`${prefix}a`, { revision }), FutureRevisionError);
       });
 
-      test('of a prefix shows only keys with the whole prefix', async () => {
+      test('of a prefix returns only keys with the whole prefix', async () => {
         const prefix = root();
         for (const name of ['pod', 'pods', 'pods/', 'pods/a', 'pods0', 'poda']) await put(prefix + name, '');
         assert.deepEqual(await list({ prefix: `${prefix}pods/` }), ['=', 'a=']);
       });
 
-      test('of nothing is empty', async () => {
+      test('without matches is empty', async () => {
         const revision = await store.currentRevision();
         assert.deepEqual(await store.range({ prefix: root() }), { entries: [], count: 0, more: false, revision });
       });
 
-      test('shows keys in byte order', async () => {
+      test('returns keys in byte order', async () => {
         const prefix = root();
         const names = [
           'a',
@@ -241,7 +241,7 @@ export function testStore(driver: Driver): void {
         );
       });
 
-      test('pages through one state while it changes', async () => {
+      test('paginates one state during changes', async () => {
         const prefix = root();
         const names = Array.from({ length: 25 }, (_, index) => `key-${String(index).padStart(2, '0')}`);
         for (const name of names) await put(prefix + name, 'old');
@@ -266,13 +266,13 @@ export function testStore(driver: Driver): void {
         assert.deepEqual(remaining, [15, 5, 0]);
       });
 
-      test('begins where the prefix does if asked to begin earlier', async () => {
+      test('starts at the prefix if the start key is smaller', async () => {
         const prefix = root();
         await put(`${prefix}a`, 'one');
         assert.deepEqual(await list({ prefix, start: '/' }), ['a=one']);
       });
 
-      test('gives thousands of keys, each with its value', async () => {
+      test('returns thousands of keys, each with its value', async () => {
         const prefix = root();
         const names = Array.from({ length: 3000 }, (_, index) => String(index).padStart(4, '0'));
         const value = (name: string) => bytes(name.repeat(256));
@@ -288,7 +288,7 @@ export function testStore(driver: Driver): void {
     });
 
     describe('a watch', () => {
-      test('shows every change since a revision, in order', async () => {
+      test('yields every change since a revision, in order', async () => {
         const prefix = root();
         const start = await store.currentRevision();
         const first = await put(`${prefix}a`, 'one');
@@ -307,7 +307,7 @@ export function testStore(driver: Driver): void {
         ]);
       });
 
-      test('shows changes as they are made', async () => {
+      test('yields new changes', async () => {
         const prefix = root();
         const watch = follow(store, { prefix, afterRevision: await store.currentRevision() });
         for (const word of ['one', 'two', 'three']) {
@@ -317,7 +317,7 @@ export function testStore(driver: Driver): void {
         await watch.stop();
       });
 
-      test('shows only keys with its prefix', async () => {
+      test('yields only keys with its prefix', async () => {
         const prefix = root();
         const start = await store.currentRevision();
         await put(`${prefix}pods/a`, 'one');
@@ -327,7 +327,7 @@ export function testStore(driver: Driver): void {
         assert.equal(events[1], `put b=two at ${revision} since ${revision}`);
       });
 
-      test('waits for a revision yet to come', async () => {
+      test('waits for a future revision', async () => {
         const prefix = root();
         const start = await store.currentRevision();
         const watch = follow(store, { prefix, afterRevision: start + 2 });
@@ -337,7 +337,7 @@ export function testStore(driver: Driver): void {
         await watch.stop();
       });
 
-      test('gives the entries replaced, if asked to', async () => {
+      test('returns the replaced entries on request', async () => {
         const prefix = root();
         const key = `${prefix}a`;
         const start = await store.currentRevision();
@@ -358,7 +358,7 @@ export function testStore(driver: Driver): void {
         await watch.stop();
       });
 
-      test('reaches the current revision once that has been asked for, though nothing happened to its keys', async () => {
+      test('reaches the current revision once it was requested, even without changes of its keys', async () => {
         const prefix = root();
         const watch = follow(store, { prefix: `${prefix}pods/`, afterRevision: await store.currentRevision() });
         const reached = watch.reaches(await put(`${prefix}nodes/a`, 'one'));
@@ -370,7 +370,7 @@ export function testStore(driver: Driver): void {
         await watch.stop();
       });
 
-      test('shows a consumer that lags everything it missed', async () => {
+      test('yields all missed changes to a slow consumer', async () => {
         const prefix = root();
         const watch = follow(store, { prefix, afterRevision: await store.currentRevision() });
         await put(`${prefix}first`, '');
@@ -383,7 +383,7 @@ export function testStore(driver: Driver): void {
         await watch.stop();
       });
 
-      test('ends when its signal is aborted, before or while it waits', async () => {
+      test('ends when its signal is aborted, before or during a wait', async () => {
         const prefix = root();
         const request = { prefix, afterRevision: await store.currentRevision() };
         const aborted = store.watch({ ...request, signal: AbortSignal.abort() })[Symbol.asyncIterator]();
@@ -411,7 +411,7 @@ export function testStore(driver: Driver): void {
     });
 
     describe('compaction', () => {
-      test('forgets older states and keeps the one it is at, and later ones', async () => {
+      test('removes older states and keeps the compacted revision and later ones', async () => {
         const prefix = root();
         const first = await put(`${prefix}a`, 'one');
         const second = await put(`${prefix}b`, 'one');
@@ -436,7 +436,7 @@ export function testStore(driver: Driver): void {
         assert.deepEqual(await list({ prefix, revision: last }), ['b=one']);
       });
 
-      test('refuses a watch of changes that are forgotten and serves one of those that are not', async () => {
+      test('rejects a watch of compacted changes and serves one of later changes', async () => {
         const prefix = root();
         const first = await put(`${prefix}a`, 'one');
         const second = await put(`${prefix}a`, 'two', first);
@@ -454,7 +454,7 @@ export function testStore(driver: Driver): void {
         ]);
       });
 
-      test('leaves alone a watch that has nothing left to see of what is forgotten', async () => {
+      test('does not end a watch that has seen all compacted changes', async () => {
         const prefix = root();
         const watch = follow(store, { prefix: `${prefix}pods/`, afterRevision: await store.currentRevision() });
         const first = watch.nextEvents();
@@ -469,7 +469,7 @@ export function testStore(driver: Driver): void {
         await watch.stop();
       });
 
-      test('of a revision already compacted does nothing', async () => {
+      test('of a compacted revision does nothing', async () => {
         const prefix = root();
         const first = await put(`${prefix}a`, 'one');
         const second = await put(`${prefix}a`, 'two', first);
@@ -479,14 +479,14 @@ export function testStore(driver: Driver): void {
         assert.deepEqual(await list({ prefix, revision: second }), ['a=two']);
       });
 
-      test('of the future is refused', async () => {
+      test('of a future revision is rejected', async () => {
         await assert.rejects(store.compact((await store.currentRevision()) + 1), FutureRevisionError);
       });
 
-      test('does not break a read under way', async () => {
+      test('does not break a read in progress', async () => {
         const prefix = root();
         const names = Array.from({ length: 600 }, (_, index) => String(index).padStart(4, '0'));
-        // More than any driver reads in one go, or has in memory anyway.
+        // More than any driver reads at once or holds in memory.
         const old = (name: string) => name.repeat(5000);
         await Promise.all(names.map((name) => put(prefix + name, old(name))));
         const { entries } = await store.range({ prefix });
@@ -495,7 +495,7 @@ export function testStore(driver: Driver): void {
         const compacting = store.compact(Math.max(...revisions));
         const read = await reading;
         await compacting;
-        // Of one state, whichever: what had changed by its revision is new, and all else as it was.
+        // All entries have one state: changed keys at its revision are new, and the others unchanged.
         const wrong = read.entries.filter(({ value }, index) => {
           const expected = revisions[index]! <= read.revision ? 'new' : old(names[index]!);
           return text(value) !== expected;
@@ -508,8 +508,8 @@ export function testStore(driver: Driver): void {
       });
     });
 
-    describe('a key with a time to live', () => {
-      test('is deleted when its time has come, as by an ordinary write', async () => {
+    describe('a key with a TTL', () => {
+      test('is deleted after its TTL, as by an ordinary write', async () => {
         const prefix = root();
         const result = await store.write({ key: `${prefix}a`, expected: 0, value: bytes('one'), ttlSeconds: 1 });
         assert(result.ok);
@@ -522,7 +522,7 @@ export function testStore(driver: Driver): void {
         await watch.stop();
       });
 
-      test('lives on if written again without one', async () => {
+      test('stays if it is written again without a TTL', async () => {
         const prefix = root();
         const kept = await store.write({ key: `${prefix}kept`, expected: 0, value: bytes('one'), ttlSeconds: 1 });
         assert(kept.ok);
@@ -538,8 +538,8 @@ export function testStore(driver: Driver): void {
       });
     });
 
-    describe('under several writers at once', () => {
-      test('is linearizable, and its watch shows exactly what was acknowledged', async () => {
+    describe('a store with concurrent writers', () => {
+      test('is linearizable, and its watch yields exactly the acknowledged writes', async () => {
         await fc.assert(
           fc.asyncProperty(anyClients, async (clients) => {
             const prefix = root();
@@ -554,7 +554,7 @@ export function testStore(driver: Driver): void {
         );
       });
 
-      test('shows at every revision what a plain map would hold', async () => {
+      test('equals a plain map at every revision', async () => {
         await fc.assert(
           fc.asyncProperty(anyHistory, async (steps) => {
             const prefix = root();
@@ -591,8 +591,8 @@ export function testStore(driver: Driver): void {
       });
     });
 
-    describe('once closed', () => {
-      test('has settled the writes under way, ended the watches, and refuses the rest', async () => {
+    describe('a closed store', () => {
+      test('has completed its writes, ended its watches, and rejects further calls', async () => {
         const { store: closing } = await driver.open();
         const prefix = root();
         const watch = closing.watch({
@@ -656,14 +656,14 @@ const anyHistory = fc.array(
 type Outcome = {
   readonly key: string;
   readonly expected: number;
-  /** The value written, or undefined for a deletion. */
+  /** Written value; undefined for a deletion. */
   readonly text: string | undefined;
-  /** The newest revision anyone had been told of when the write was sent. */
+  /** Newest revision known to any client when the write was sent. */
   readonly known: number;
   readonly result: WriteResult;
 };
 
-/** Lets every client take its steps, one after the other, all at the same time. */
+/** Runs the steps of every client in sequence, all clients concurrently. */
 async function playAll(
   store: Store,
   prefix: string,
@@ -680,7 +680,7 @@ async function playAll(
       const key = prefix + step.key;
       const { entry } = step.expects === 'nothing' ? {} : learn(await store.get(key));
       const expected = entry?.modRevision ?? 0;
-      // Deleting nothing would be done without a trace.
+      // Deleting a missing key would leave no trace.
       const word = expected === 0 ? (step.text ?? '') : step.text;
       const knownBefore = known;
       const request = word === undefined ? { delete: true as const } : { value: bytes(word) };
@@ -693,8 +693,8 @@ async function playAll(
 }
 
 /**
- * The revisions put the writes that were done in an order; the history is linearizable if each write, done or refused,
- * is right at some point of that order between its sending and its answer.
+ * Checks linearizability. The revisions order the successful writes; the history is linearizable if each write,
+ * successful or not, is correct at some point of that order between its request and its response.
  */
 function checkLinearizable(outcomes: readonly Outcome[], log: readonly StoreEvent[]): void {
   const done = outcomes
@@ -748,7 +748,7 @@ async function collect(watch: AsyncIterable<WatchBatch>): Promise<WatchBatch[]> 
   return batches;
 }
 
-/** A watch that is asked for its events one need at a time, and checked for order on the way. */
+/** Watch whose events are read on demand and checked for order. */
 function follow(store: Store, request: Omit<WatchRequest, 'signal'>) {
   const controller = new AbortController();
   const iterator = store.watch({ ...request, signal: controller.signal })[Symbol.asyncIterator]();
@@ -756,13 +756,13 @@ function follow(store: Store, request: Omit<WatchRequest, 'signal'>) {
 
   async function nextBatch(): Promise<WatchBatch> {
     const { done, value } = await iterator.next();
-    assert(!done, 'the watch goes on');
+    assert(!done, 'the watch continues');
     for (const { key, revision } of value.events) {
       assert(key.startsWith(request.prefix), `${key} has the prefix`);
       assert(revision > reached, `${revision} comes after ${reached}`);
       reached = revision;
     }
-    assert(value.revision >= reached, 'a batch reaches as far as its events');
+    assert(value.revision >= reached, 'a batch covers its events');
     reached = value.revision;
     return value;
   }
@@ -776,14 +776,14 @@ function follow(store: Store, request: Omit<WatchRequest, 'signal'>) {
 
   return {
     events,
-    /** The events of the next batch that has some. */
+    /** Returns the events of the next non-empty batch. */
     async nextEvents(): Promise<readonly string[]> {
       for (;;) {
         const batch = await nextBatch();
         if (batch.events.length > 0) return batch.events.map((event) => inWords(event, request.prefix));
       }
     },
-    /** The events until a revision is reached. */
+    /** Returns the events until a revision is reached. */
     async reaches(revision: number): Promise<readonly StoreEvent[]> {
       const seen: StoreEvent[] = [];
       while (reached < revision) seen.push(...(await nextBatch()).events);

@@ -10,7 +10,7 @@ const described = [
   { of: 'Scale of a custom resource', columns: customScaleTable.columns },
 ].flatMap(({ of, columns }) => columns.map(({ name, description }) => ({ column: `${of}: ${name}`, description })));
 
-test('every column is described but the one that Kubernetes does not describe', () => {
+test('every column has a description, except the one without in Kubernetes', () => {
   const without = described.filter(({ description }) => description === '').map(({ column }) => column);
   assert.deepEqual(without, ['RuntimeClass: Handler']);
 });
@@ -29,12 +29,12 @@ const cases = [
   ],
 ] as const;
 for (const [column, description] of cases) {
-  test(`${column} is described as Kubernetes does`, () => {
+  test(`${column} has the description of Kubernetes`, () => {
     assert.equal(described.find((each) => each.column === column)?.description, description);
   });
 }
 
-test('the descriptions are those that were compared with kube-apiserver v1.33.4, mistakes included', () => {
+test('the descriptions equal those of kube-apiserver v1.33.4, including errors', () => {
   const lines = new Set(described.map(({ column, description }) => `${column} ${description}`));
   const digest = createHash('sha256')
     .update([...lines].sort().join('\n'))

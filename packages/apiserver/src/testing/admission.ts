@@ -7,7 +7,7 @@ import type { KubeObject } from '../object.ts';
 
 type Given = { readonly kind: Kind; readonly objects: readonly object[] };
 
-/** What plugins find in memory: these objects, as they are when they are asked for, and no others. */
+/** Creates listers that contain only these objects. */
 export function lookupOf(...given: readonly Given[]): Lookup {
   return {
     async caughtUp() {},
@@ -33,7 +33,7 @@ export function lookupOf(...given: readonly Given[]): Lookup {
   };
 }
 
-/** A write as a plugin is asked about it: by default the creation of `object` in the namespace `default`. */
+/** Creates the attributes of a write: by default the creation of `object` in the namespace `default`. */
 export function writeOf<T>(
   kind: Kind<T>,
   object: unknown,
@@ -44,7 +44,7 @@ export function writeOf<T>(
   const query = new URLSearchParams();
   return {
     context: {
-      // Plugins look at what is written, not at how it was asked for.
+      // Plugins read the object, not the request.
       info: {} as Attributes['context']['info'],
       query,
       user: { username: user, groups: [] },
@@ -71,10 +71,10 @@ export function writeOf<T>(
 
 const onePass = { round: 0, requestAnother() {}, notes: new Map() } as const;
 
-/** What a plugin makes of a write, or the message it refuses it with. */
+/** Returns the object that a plugin returns, or the message of its denial. */
 export async function admit(plugin: AdmissionPlugin, attributes: Attributes): Promise<unknown> {
   if (!plugin.handles(attributes)) return attributes.object;
-  // A draft is nobody else's; what a test gives it may use again.
+  // A draft has no other references; the test may reuse its object.
   const draft = structuredClone(attributes.object);
   let current = { ...attributes, ...(draft ? { object: draft } : {}) };
   try {

@@ -10,33 +10,33 @@ import { refuseUpgrade, UpgradeRefused } from '@kruise/client/streaming/upgrade'
 import { createAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock } from '@kruise/values/system';
 
-/** What a kubelet was asked for. */
+/** Request that a kubelet received. */
 export type KubeletRequest = {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
-  /** The common name of the certificate that was shown. */
+  /** Common name of the client certificate. */
   readonly client: string | undefined;
 };
 
 export type FakeKubeletOptions = {
-  /** Runs a command, or what a container runs that is attached to. By default standard input comes back. */
+  /** Runs a command, or the attached process of a container. The default echoes standard input. */
   readonly run?: (command: RemoteCommand, argv: readonly string[], request: KubeletRequest) => Promise<Status>;
   /** Answers plain requests, such as for logs. */
   readonly answer?: (request: KubeletRequest, response: ServerResponse, body: IncomingMessage) => void;
-  /** The authority whose certificates are to be shown. */
+  /** CA of the accepted client certificates. */
   readonly clientAuthority?: string;
   readonly host?: string;
 };
 
-/** A server that behaves as kubelets do towards an API server, with nothing behind it but functions. */
+/** Fake kubelet: a server with the streaming API of kubelets, backed by functions. */
 export type FakeKubelet = {
   readonly port: number;
-  /** The authority of its own certificate. */
+  /** CA of the kubelet's own certificate. */
   readonly authority: string;
   readonly requests: readonly KubeletRequest[];
-  /** How many upgraded connections are open. */
+  /** Number of open upgraded connections. */
   readonly openConnections: number;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -44,7 +44,7 @@ export type FakeKubelet = {
 
 export const succeeded: Status = { metadata: {}, status: 'Success' };
 
-/** The Status of a command that ended with a code of its own. */
+/** Creates the Status of a command that ended with an exit code. */
 export function exited(code: number): Status {
   if (code === 0) return succeeded;
   return {
@@ -155,7 +155,7 @@ export async function startFakeKubelet(options: FakeKubeletOptions = {}): Promis
   };
 }
 
-/** Gives back what it is given, and ends with it. */
+/** Copies the input to the output until it ends. */
 async function echo({ stdin, stdout }: RemoteCommand): Promise<Status> {
   if (stdin && stdout) for await (const chunk of stdin) stdout.write(chunk);
   return succeeded;

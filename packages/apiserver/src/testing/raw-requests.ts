@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, request } from 'node:http';
 import { Agent, request as requestSecure } from 'node:https';
 import type { Listening } from './test-server.ts';
 
-/** An answer as it came. */
+/** Raw response. */
 export type RawAnswer = {
   readonly code: number;
   readonly headers: IncomingHttpHeaders;
@@ -10,14 +10,14 @@ export type RawAnswer = {
   readonly text: string;
 };
 
-/** What is sent: nothing is added to it, so that it may be as wrong as can be. */
+/** Raw request: nothing is added, so that it may be malformed. */
 export type RawOptions = {
   readonly method?: string;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string | Uint8Array;
 };
 
-/** Sends requests to a server that listens, as its administrator or as nobody, and shows answers as they come. */
+/** Sends requests to a listening server, as its administrator or anonymously, and returns raw responses. */
 export function rawRequests(
   { url, kubeconfig }: Listening,
   { asNobody = false }: { readonly asNobody?: boolean } = {},
@@ -31,7 +31,7 @@ export function rawRequests(
     new Promise<RawAnswer>((resolve, reject) => {
       const send: typeof request = requestSecure;
       const { hostname, port } = new URL(url);
-      // A URL would be put in order: `..` and `//` are to arrive as they are.
+      // A URL would be normalized: `..` and `//` must arrive unchanged.
       const outgoing = send({ agent, hostname, port, path, ...options }, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -46,7 +46,7 @@ export function rawRequests(
   return Object.assign(ask, { close: () => agent.destroy() });
 }
 
-/** What the administrator of a server shows it, and whom to trust. */
+/** Returns the client credentials and the CA of a server's administrator. */
 export function credentialsIn({ kubeconfig }: Pick<Listening, 'kubeconfig'>): {
   readonly ca: string;
   readonly cert: string;

@@ -1,6 +1,6 @@
 /**
- * Requests that are valid but for a few mutations: of every kind, in every form, by every method. The same seed makes
- * the same requests. The caller judges the answers.
+ * Request fuzzer: valid requests with a few mutations, of every kind, format and method. The same seed yields the same
+ * requests. The caller judges the responses.
  */
 import type { Node } from '@kruise/schema';
 import { codecOf } from '@kruise/schema/codec';
@@ -9,7 +9,7 @@ import { encodeEnvelope } from '@kruise/schema/protobuf-envelope';
 import { formatYaml } from '@kruise/schema/yaml-write';
 import { pick, type Random, randomInteger } from '@kruise/values/random';
 
-/** A request as it is to be sent. */
+/** Request to send. */
 export type FuzzedRequest = {
   readonly method: string;
   readonly path: string;
@@ -126,7 +126,7 @@ const accepts = [
 );
 const patchTypes = ['json-patch+json', 'merge-patch+json', 'strategic-merge-patch+json', 'apply-patch+yaml'];
 
-/** Makes requests, one per call. */
+/** Creates a function that returns a new request per call. */
 export function createRequestFuzzer(random: Random, { kinds, namespace }: FuzzOptions): () => FuzzedRequest {
   const chance = (share: number) => random.next() < share;
   const oneOf = <T>(items: readonly T[]) => pick(random, items);
@@ -231,7 +231,7 @@ export function createRequestFuzzer(random: Random, { kinds, namespace }: FuzzOp
     };
   }
 
-  /** An object of the kind as far as types go; its values may make no sense. */
+  /** Creates an object that is valid by type; its values may be meaningless. */
   function objectOf(kind: Kind, name: string): unknown {
     const made = exampleOf(kind.root, 0) as { [field: string]: unknown };
     const scoped = kind.scope === 'Namespaced' ? { namespace } : {};
@@ -245,7 +245,7 @@ export function createRequestFuzzer(random: Random, { kinds, namespace }: FuzzOp
         return depth > 6 ? {} : exampleOf(node.resolve(), depth);
       case 'object': {
         const made: { [name: string]: unknown } = {};
-        // Deep down only a few members are filled in, so that objects stay small.
+        // At greater depth only a few members are set, so that objects stay small.
         const share = depth === 0 ? 1 : depth < 3 ? 0.7 : depth < 6 ? 0.3 : 0.1;
         for (const [field, member] of Object.entries(node.fields)) {
           const isField = 'node' in member;
@@ -315,7 +315,7 @@ export function createRequestFuzzer(random: Random, { kinds, namespace }: FuzzOp
     }
   }
 
-  /** Returns the object with up to three places changed, anywhere within. */
+  /** Returns the object with up to three random changes. */
   function mutated(object: unknown): unknown {
     let made = object;
     for (let count = randomInteger(random, 4); count > 0; count--) made = changed(made, 1 + randomInteger(random, 6));
@@ -355,7 +355,7 @@ export function createRequestFuzzer(random: Random, { kinds, namespace }: FuzzOp
     return Buffer.from(asYaml ? formatYaml(value) : JSON.stringify(value));
   }
 
-  /** Returns the object in protobuf, if it can be encoded: not every mutation can. */
+  /** Returns the object as protobuf, if it can be encoded: some mutations cannot. */
   function messageOf(kind: Kind, object: unknown): Uint8Array | undefined {
     const codec = codecOf(kind.root);
     try {
@@ -366,7 +366,7 @@ export function createRequestFuzzer(random: Random, { kinds, namespace }: FuzzOp
     }
   }
 
-  /** Some bytes changed, removed or repeated. */
+  /** Returns the bytes with some changed, removed or repeated. */
   function damaged(bytes: Uint8Array): Uint8Array {
     if (bytes.length === 0) return bytes;
     const made = Buffer.from(bytes);

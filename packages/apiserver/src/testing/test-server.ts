@@ -16,19 +16,19 @@ import { type ServerParts, startApiServer } from '../server.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { User } from '../user.ts';
 
-/** How a test wants its server; where nothing is said it is in memory, and reached without a socket. */
+/** Options of a test server; by default it is in memory and has no socket. */
 export type TestServerOptions = {
-  /** Stores on disk, in a folder that goes with the server, rather than in memory. */
+  /** Stores on disk, in a temporary directory, rather than in memory. */
   readonly disk?: boolean;
-  /** Quota of the store in memory. */
+  /** Quota of the in-memory store. */
   readonly quotaBytes?: number;
-  /** Listens, and has `client` speak HTTPS as a program elsewhere would. */
+  /** Listens, and connects `client` over HTTPS. */
   readonly https?: boolean;
-  /** Who `client` is: by default someone who may do everything. */
+  /** User of `client`; by default one with all permissions. */
   readonly user?: User;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Told of what goes wrong within the server. By default `close` fails with it. */
+  /** Called with internal errors of the server. By default `close` fails with them. */
   readonly onError?: (error: unknown) => void;
 } & Pick<
   ServerParts,
@@ -45,29 +45,29 @@ export type TestServerOptions = {
   | 'inProcessWebhooks'
 >;
 
-/** A whole API server, for one test. */
+/** Complete API server for one test. */
 export type TestServer = {
   readonly client: Client;
   readonly core: Core;
-  /** A client that is someone else, by the same way as `client`. */
+  /** Creates a client for another user, with the same transport as `client`. */
   clientOf(user: User): Client;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Where a server is that listens. */
+/** Address and credentials of a listening server. */
 export type Listening = {
   readonly url: string;
-  /** What kubectl needs to be `client`'s user. */
+  /** kubeconfig for the user of `client`. */
   readonly kubeconfig: { readonly path: string; readonly text: string };
 };
 
-/** Who may do everything. */
+/** User with all permissions. */
 export const testAdmin: User = { username: 'test-admin', groups: ['system:masters'] };
 
 /**
- * Starts an API server for a test: the real one, with a store of its own. Any number run side by side. Objects are
- * frozen, so that a program that changes one it was only shown fails where it does.
+ * Starts a real API server with its own store for a test; servers can run in parallel. Objects are frozen, so that
+ * code that mutates a shared object fails at once.
  *
  *     await using server = await startTestServer();
  *     await server.client.create(configMap, { metadata: { name: 'settings', namespace: 'default' } });
@@ -151,7 +151,7 @@ async function openDisk(path: string, clock: Clock) {
   return openSqliteStore({ path, clock });
 }
 
-/** Over the network everyone who is known is in this group; here nobody checks who it is. */
+/** Adds system:authenticated, as authentication does over the network. */
 function authenticated(user: User): User {
   const group = 'system:authenticated';
   return user.groups.includes(group) ? user : { ...user, groups: [...user.groups, group] };

@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createAuthority } from '@kruise/machinery/x509/certificate';
 
-/** What a test's webhook is asked, and what it answers: a response, or a whole answer in place of a review. */
+/** Handles a review in a test's webhook: returns a response, or a complete body instead of a review. */
 export type Handler = (request: ReviewRequest, path: string) => Response | Promise<Response>;
 export type ReviewRequest = { readonly uid: string; readonly [field: string]: unknown };
 export type Response = {
   readonly allowed?: boolean;
   /** JSON patch operations. */
   readonly patch?: readonly object[];
-  /** Instead of all that: the status and body to answer with. */
+  /** Raw status and body, instead of the other fields. */
   readonly raw?: { readonly status: number; readonly body: string };
   readonly [field: string]: unknown;
 };
@@ -19,14 +19,14 @@ export type Response = {
 export type WebhookServer = {
   readonly url: string;
   readonly port: number;
-  /** The certificate of its authority, as configurations carry it. */
+  /** CA bundle for webhook configurations. */
   readonly caBundle: string;
-  /** What it was asked, in order. */
+  /** Received requests, in order. */
   readonly requests: { readonly path: string; readonly version: string; readonly request: ReviewRequest }[];
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Starts a webhook on a port of its own, with a certificate for `hosts`. */
+/** Starts a webhook on its own port, with a certificate for `hosts`. */
 export async function startWebhookServer(
   handler: Handler,
   hosts: readonly string[] = ['127.0.0.1'],

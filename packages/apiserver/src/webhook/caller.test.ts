@@ -20,7 +20,7 @@ const nobody = () => {
   throw new Error('no services here');
 };
 
-test('sends a review and returns the answer', async () => {
+test('the caller sends a review and returns the response', async () => {
   await using server = await startWebhookServer(() => ({ allowed: true }));
   const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
   const answer = await caller.call({ url: `${server.url}/path`, caBundle: server.caBundle }, review, options);
@@ -30,7 +30,7 @@ test('sends a review and returns the answer', async () => {
   caller.close();
 });
 
-test('asks what is in the same process without a socket', async () => {
+test('the caller calls an in-process webhook without a socket', async () => {
   const inProcess: InProcessWebhooks = new Map([
     ['https://kruise.example/x', () => 'by URL'],
     ['kruise-system/kruise-webhook-service/mutate-pod', (asked: unknown) => asked],
@@ -53,7 +53,7 @@ const broken: { readonly name: string; readonly webhook: () => unknown; readonly
   { name: 'takes too long', webhook: () => new Promise(() => {}), message: 'context deadline exceeded' },
 ];
 for (const { name, webhook, message } of broken) {
-  test(`takes a webhook in the same process that ${name} for one that failed`, async () => {
+  test(`the call fails for an in-process webhook that ${name}`, async () => {
     const clock = virtualClock();
     const caller = createWebhookCaller({ clock, resolve: nobody, inProcess: new Map([['https://here/', webhook]]) });
     const calling = assert.rejects(caller.call({ url: 'https://here/' }, review, options), {
@@ -65,11 +65,11 @@ for (const { name, webhook, message } of broken) {
   });
 }
 
-describe('a webhook behind a Service in a network of its own', () => {
+describe('a webhook behind a Service in another network', () => {
   const client = { service: { namespace: 'n', name: 's', path: '/x' } };
   const resolve = () => ({ host: '10.244.0.3', port: 8443 });
 
-  test('is reached by the way into it', async () => {
+  test('is reached through the dialer', async () => {
     await using server = await startWebhookServer(() => ({ allowed: true }), ['s.n.svc']);
     const dialled: object[] = [];
     const dial = async (target: object) => {
@@ -83,7 +83,7 @@ describe('a webhook behind a Service in a network of its own', () => {
     caller.close();
   });
 
-  test('is reached as any other where the network does not know it', async () => {
+  test('is reached directly if the dialer does not know its address', async () => {
     await using server = await startWebhookServer(() => ({ allowed: true }), ['s.n.svc']);
     const here = () => ({ host: '127.0.0.1', port: server.port });
     const caller = createWebhookCaller({ clock: systemClock, resolve: here, dial: async () => undefined });
@@ -92,7 +92,7 @@ describe('a webhook behind a Service in a network of its own', () => {
     caller.close();
   });
 
-  test('that refuses connections is said to', async () => {
+  test('that refuses connections yields the connection error', async () => {
     const refusal = Object.assign(new Error(), { code: 'ECONNREFUSED', address: '10.244.0.3', port: 8443 });
     const caller = createWebhookCaller({ clock: systemClock, resolve, dial: () => Promise.reject(refusal) });
     await assert.rejects(caller.call(client, review, options), {
@@ -101,14 +101,14 @@ describe('a webhook behind a Service in a network of its own', () => {
   });
 });
 
-test('says that nobody listens as Go does', async () => {
+test("a refused connection yields Go's error", async () => {
   const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
   await assert.rejects(caller.call({ url: 'https://127.0.0.1:1' }, review, options), {
     message: 'Post "https://127.0.0.1:1/?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused',
   });
 });
 
-test('trusts only the authorities it is told of', async () => {
+test('only the configured CAs are trusted', async () => {
   await using server = await startWebhookServer(() => ({ allowed: true }));
   const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
   await assert.rejects(
@@ -117,7 +117,7 @@ test('trusts only the authorities it is told of', async () => {
   );
 });
 
-test('wants a certificate for the name it calls', async () => {
+test('the certificate must match the server name', async () => {
   await using server = await startWebhookServer(() => ({ allowed: true }), ['other.example']);
   const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
   await assert.rejects(
@@ -126,7 +126,7 @@ test('wants a certificate for the name it calls', async () => {
   );
 });
 
-test('gives up when its time is over', async () => {
+test('a call ends at its timeout', async () => {
   const clock = virtualClock();
   await using server = await startWebhookServer(() => {
     clock.advance(10_000);
@@ -139,7 +139,7 @@ test('gives up when its time is over', async () => {
   );
 });
 
-test('is not waited for by someone who has gone', async () => {
+test('a call ends when its request is cancelled', async () => {
   const gone = new AbortController();
   await using server = await startWebhookServer(() => {
     gone.abort();
@@ -153,7 +153,7 @@ test('is not waited for by someone who has gone', async () => {
   );
 });
 
-test('writes numbers that are too long for JavaScript', async () => {
+test("integers beyond JavaScript's precision are sent exactly", async () => {
   let sent = '';
   await using server = await startWebhookServer((request) => {
     sent = String(request['size']);
@@ -166,7 +166,7 @@ test('writes numbers that are too long for JavaScript', async () => {
   caller.close();
 });
 
-test('notices that the other side speaks no TLS', async () => {
+test('a server without TLS is reported', async () => {
   const server = createServer((_, response) => response.end());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -186,7 +186,7 @@ const answers = [
   { status: 200, body: '{', fault: "couldn't get version/kind; json parse error: unexpected end of JSON input" },
 ];
 for (const { status, body, fault } of answers) {
-  test(`takes ${status} with "${body}" for a failure`, async () => {
+  test(`a response ${status} with "${body}" is a failure`, async () => {
     await using server = await startWebhookServer(() => ({ raw: { status, body } }));
     const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
     await assert.rejects(caller.call({ url: server.url, caBundle: server.caBundle }, review, options), {
@@ -196,7 +196,7 @@ for (const { status, body, fault } of answers) {
   });
 }
 
-test('reaches a Service by a Pod behind it, under the name of the Service', async () => {
+test('a Service is reached through one of its Pods, with the server name of the Service', async () => {
   await using server = await startWebhookServer(() => ({ allowed: true }), ['hook.system.svc']);
   const metadata = { name: 'hook', namespace: 'system' };
   const lookup = lookupOf(
@@ -225,14 +225,14 @@ test('reaches a Service by a Pod behind it, under the name of the Service', asyn
 const metadata = { name: 'hook', namespace: 'system' };
 const ports = [{ port: 443 }];
 const unreachable = [
-  { name: 'is not there', given: [], fault: 'service "hook" not found' },
+  { name: 'does not exist', given: [], fault: 'service "hook" not found' },
   {
     name: 'has no such port',
     given: [{ kind: service, objects: [{ metadata, spec: { ports: [] } }] }],
     fault: 'no service port 443 found for service "hook"',
   },
   {
-    name: 'has nobody behind it',
+    name: 'has no endpoints',
     given: [
       { kind: service, objects: [{ metadata, spec: { clusterIP: '192.0.2.1', ports } }] },
       { kind: endpoints, objects: [{ metadata, subsets: [] }] },
@@ -241,7 +241,7 @@ const unreachable = [
   },
 ];
 for (const { name, given, fault } of unreachable) {
-  test(`says so when a Service ${name}`, async () => {
+  test(`the call fails if a Service ${name}`, async () => {
     const resolve = createServiceResolver(lookupOf(...given), seededRandom(1));
     const caller = createWebhookCaller({ clock: systemClock, resolve });
     await assert.rejects(caller.call({ service: { namespace: 'system', name: 'hook', path: '/x' } }, review, options), {

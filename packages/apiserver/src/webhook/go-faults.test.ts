@@ -43,12 +43,12 @@ const rows: readonly [code: string, more: object, name: string, expected: string
   ['EWHATEVER', {}, 'a', 'what it is'],
 ];
 for (const [code, more, name, expected] of rows) {
-  test(`${code} ${JSON.stringify(more)} is told as ${expected}`, () => {
+  test(`${code} ${JSON.stringify(more)} yields ${expected}`, () => {
     assert.equal(connectionFault(Object.assign(new Error('what it is'), { code, ...more }), name, now), expected);
   });
 }
 
-test('a status without a text of its own shows what was said', () => {
+test('a status without its own error text includes the body', () => {
   assert.equal(statusFault(500, 'boom'), 'an error on the server ("boom") has prevented the request from succeeding');
   assert.equal(statusFault(403, 'no'), 'forbidden: no');
   assert.equal(

@@ -19,7 +19,7 @@ const everyResource: PolicyRule = { verbs: ['*'], apiGroups: ['*'], resources: [
 const everyUrl: PolicyRule = { verbs: ['*'], nonResourceURLs: ['*'] };
 const escalate: PolicyRule = { verbs: ['escalate'], apiGroups: [apiGroup], resources: ['clusterroles'] };
 
-/** A user with these rules in the whole cluster. */
+/** Creates a user with these rules cluster-wide. */
 async function userWith(username: string, ...rules: readonly PolicyRule[]): Promise<Client> {
   await server.client.create(clusterRole, { metadata: { name: username }, rules });
   await server.client.create(clusterRoleBinding, {
@@ -82,12 +82,12 @@ test('a user without cluster-admin rights patches no aggregated ClusterRole', as
   }
 });
 
-test('the garbage collector may release an aggregated ClusterRole', async () => {
+test('the garbage collector may orphan an aggregated ClusterRole', async () => {
   const change = { metadata: { finalizers: ['example.com/hold'] } };
   assert.equal(await outcome(bob.patch(clusterRole, { name: 'existing' }, change, { type: 'merge' })), 'done');
 });
 
-test('every verb but escalate on all resources is not enough to aggregate', async () => {
+test('every verb but escalate on all resources does not suffice to write an aggregated ClusterRole', async () => {
   const limited = await userWith('limited', everyUrl, {
     ...everyResource,
     verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
@@ -95,12 +95,12 @@ test('every verb but escalate on all resources is not enough to aggregate', asyn
   assert.equal(await outcome(limited.create(clusterRole, aggregated('limited-made'))), refused('limited-made'));
 });
 
-test('a user with cluster-admin rights aggregates', async () => {
+test('a user with cluster-admin rights writes an aggregated ClusterRole', async () => {
   const admin = await userWith('admin-like', everyResource, everyUrl);
   assert.equal(await outcome(admin.create(clusterRole, aggregated('by-admin'))), 'done');
 });
 
-test('a user who may escalate ClusterRoles aggregates', async () => {
+test('a user who may escalate ClusterRoles writes an aggregated ClusterRole', async () => {
   const escalator = await userWith('escalator', writeRoles, escalate);
   assert.equal(await outcome(escalator.create(clusterRole, aggregated('by-escalator'))), 'done');
 });
@@ -122,7 +122,7 @@ test('the role of a binding cannot be replaced', async () => {
   assert.match(await outcome(patched), /^422 .*cannot change roleRef$/s);
 });
 
-test('a user adds no subjects to a binding of rights they lack', async () => {
+test('a user adds no subjects to a binding of permissions that the user lacks', async () => {
   const change = { subjects: [{ kind: 'User', name: 'bob', apiGroup }] };
   const patched = bob.patch(clusterRoleBinding, { name: 'cluster-admin' }, change, { type: 'merge' });
   assert.match(await outcome(patched), /^403 .*is attempting to grant RBAC permissions not currently held/s);

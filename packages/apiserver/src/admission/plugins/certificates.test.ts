@@ -30,7 +30,7 @@ const update = (subresource: string, status: object): Attributes =>
     {
       operation: 'UPDATE',
       subresource,
-      // Only the parts a plugin looks at.
+      // The plugin reads only these fields.
       oldObject: old as unknown as NonNullable<Attributes['oldObject']>,
     },
   );
@@ -38,13 +38,13 @@ const isRefused = (answer: unknown) => typeof answer === 'string' && answer.repl
 
 const approved = { conditions: [{ type: 'Approved', status: 'True' }] };
 
-test('who may approve for a signer, or for all of its domain, approves', async () => {
+test('a user with the approve permission for a signer, or for its domain, may approve', async () => {
   for (const signer of ['approve example.com/s', 'approve example.com/*']) {
     assert.equal(isRefused(await admit(certificateApproval(mayFor(signer)), update('approval', approved))), false);
   }
 });
 
-test('nobody else approves', async () => {
+test('a user without the approve permission may not approve', async () => {
   assert.equal(
     isRefused(
       await admit(
@@ -56,7 +56,7 @@ test('nobody else approves', async () => {
   );
 });
 
-test('who may sign as a signer signs, and nobody else', async () => {
+test('only a user with the sign permission may sign', async () => {
   const signed = update('status', { certificate: 'AAAA' });
   assert.equal(isRefused(await admit(certificateSigning(mayFor('sign example.com/s')), signed)), false);
   assert.equal(
@@ -65,11 +65,11 @@ test('who may sign as a signer signs, and nobody else', async () => {
   );
 });
 
-test('a status that says nothing new is not signing', async () => {
+test('a status update without a new certificate needs no sign permission', async () => {
   assert.equal(isRefused(await admit(certificateSigning(mayFor()), update('status', {}))), false);
 });
 
-test('nobody becomes a master by the signer for clients', async () => {
+test('the client signer accepts no request for system:masters', async () => {
   const ask = (signer: string, ...groups: readonly string[]) =>
     admit(certificateSubjectRestriction, writeOf(certificateSigningRequest, request(signer, {}, ...groups)));
   const signer = 'kubernetes.io/kube-apiserver-client';
@@ -82,7 +82,7 @@ test('nobody becomes a master by the signer for clients', async () => {
 });
 
 for (const [name, tag, encode] of stringTypes) {
-  test(`a ${name} does not hide the masters from the signer for clients`, async () => {
+  test(`the client signer finds system:masters in a ${name}`, async () => {
     const attributes = attributesOf(tag, encode, 'O=team', 'O=system:masters', 'CN=eve');
     const text = rawRequest(rawName([attributes]), generateKey());
     const signer = 'kubernetes.io/kube-apiserver-client';

@@ -17,7 +17,7 @@ const container = (requests: object = {}, limits: object = {}, name = 'c') => ({
 const podOf = (...containers: readonly object[]) => ({ metadata: { name: 'p' }, spec: { containers } });
 const defaults = { type: 'Container', default: { cpu: '500m', memory: '100Mi' }, defaultRequest: { cpu: '100m' } };
 
-test('fills in what containers leave out, and says so', async () => {
+test('LimitRanger sets the defaults of containers and records them in an annotation', async () => {
   const object = {
     metadata: { name: 'p' },
     spec: { containers: [{ name: 'a' }, container({ cpu: '1' }, {}, 'b')], initContainers: [{ name: 'i' }] },
@@ -33,7 +33,7 @@ test('fills in what containers leave out, and says so', async () => {
   );
 });
 
-test('says nothing where nothing was left out', async () => {
+test('LimitRanger adds no annotation if it sets no defaults', async () => {
   const object = podOf(container({ cpu: '1' }, { cpu: '1', memory: '1Gi' }));
   assert.deepEqual(await admit(pluginOf(defaults), writeOf(pod, object)), object);
 });
@@ -52,7 +52,7 @@ const cases = [
     fault: 'maximum cpu usage per Container is 1, but limit is 2',
   },
   {
-    name: 'without the limit that a maximum wants',
+    name: 'without the limit that a maximum requires',
     limit: { type: 'Container', max: { cpu: '1' } },
     containers: [container()],
     fault: 'maximum cpu usage per Container is 1.  No limit is specified',
@@ -64,31 +64,31 @@ const cases = [
     fault: 'minimum memory usage per Container is 50Mi, but request is 10Mi',
   },
   {
-    name: 'without the request that a minimum wants',
+    name: 'without the request that a minimum requires',
     limit: { type: 'Container', min: { cpu: '100m' } },
     containers: [container()],
     fault: 'minimum cpu usage per Container is 100m.  No request is specified',
   },
   {
-    name: 'with too much between request and limit',
+    name: 'with a limit too far above the request',
     limit: { type: 'Container', maxLimitRequestRatio: { cpu: '2' } },
     containers: [container({ cpu: '100m' }, { cpu: '300m' })],
     fault: 'cpu max limit to request ratio per Container is 2, but provided ratio is 3.000000',
   },
   {
-    name: 'without the limit that a ratio wants',
+    name: 'without the limit that a ratio requires',
     limit: { type: 'Container', maxLimitRequestRatio: { cpu: '2' } },
     containers: [container({ cpu: '100m' })],
     fault: 'cpu max limit to request ratio per Container is 2, but no limit is specified or limit is 0',
   },
   {
-    name: 'too large as a whole',
+    name: 'too large in total',
     limit: { type: 'Pod', max: { cpu: '1' } },
     containers: [container({ cpu: '600m' }, { cpu: '600m' }, 'a'), container({ cpu: '600m' }, { cpu: '600m' }, 'b')],
     fault: 'maximum cpu usage per Pod is 1, but limit is 1200m',
   },
   {
-    name: 'with several faults',
+    name: 'with several errors',
     limit: { type: 'Container', max: { cpu: '1' }, min: { memory: '50Mi' } },
     containers: [container({ memory: '10Mi' }, { cpu: '3', memory: '20Mi' })],
     fault:
@@ -96,7 +96,7 @@ const cases = [
   },
 ];
 for (const { name, limit, containers, fault } of cases) {
-  test(`${fault ? 'refuses' : 'admits'} a Pod ${name}`, async () => {
+  test(`LimitRanger ${fault ? 'denies' : 'admits'} a Pod ${name}`, async () => {
     const object = podOf(...containers);
     assert.deepEqual(
       await admit(pluginOf(limit), writeOf(pod, object)),
@@ -105,7 +105,7 @@ for (const { name, limit, containers, fault } of cases) {
   });
 }
 
-test('leaves updates alone, but for resizing', async () => {
+test('LimitRanger ignores updates other than resizes', async () => {
   const plugin = pluginOf({ type: 'Container', max: { cpu: '1' } });
   const object = podOf(container({}, { cpu: '2' }));
   const update = { operation: 'UPDATE', oldObject: object as never } as const;
@@ -122,7 +122,7 @@ const claims = [
   { storage: '6Gi', fault: 'maximum storage usage per PersistentVolumeClaim is 5Gi, but request is 6Gi' },
 ];
 for (const { storage, fault } of claims) {
-  test(`${fault ? 'refuses' : 'admits'} a claim of ${storage}`, async () => {
+  test(`LimitRanger ${fault ? 'denies' : 'admits'} a PVC of ${storage}`, async () => {
     const plugin = pluginOf({ type: 'PersistentVolumeClaim', min: { storage: '1Gi' }, max: { storage: '5Gi' } });
     const object = { metadata: { name: 'c' }, spec: { resources: { requests: { storage } } } };
     const expected = fault ? `persistentvolumeclaims "c" is forbidden: ${fault}` : object;

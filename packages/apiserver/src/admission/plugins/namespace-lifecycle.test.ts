@@ -21,55 +21,55 @@ const object = { metadata: { name: 'c' } };
 const terminating = 'unable to create new content in namespace going because it is being terminated';
 
 const cases = [
-  { name: 'lets objects into a namespace that exists', write: writeOf(configMap, object), refusal: undefined },
+  { name: 'allows objects in an existing namespace', write: writeOf(configMap, object), refusal: undefined },
   {
-    name: 'knows no namespace that does not exist',
+    name: 'denies a create in a missing namespace',
     write: writeOf(configMap, object, { namespace: 'absent' }),
     refusal: 'namespaces "absent" not found',
   },
   {
-    name: 'changes nothing in a namespace that does not exist',
+    name: 'denies an update in a missing namespace',
     write: writeOf(configMap, object, { namespace: 'absent', operation: 'UPDATE' }),
     refusal: 'namespaces "absent" not found',
   },
   {
-    name: 'makes nothing in a namespace that is going',
+    name: 'denies a create in a terminating namespace',
     write: writeOf(configMap, object, { namespace: 'going' }),
     refusal: `configmaps "c" is forbidden: ${terminating}`,
   },
   {
-    name: 'names what has only half a name yet',
+    name: 'names an object that only has a generateName',
     write: writeOf(configMap, { metadata: { generateName: 'c-' } }, { namespace: 'going' }),
     refusal: `configmaps "c-" is forbidden: ${terminating}`,
   },
   {
-    name: 'changes what is in a namespace that is going',
+    name: 'allows an update in a terminating namespace',
     write: writeOf(configMap, object, { namespace: 'going', operation: 'UPDATE' }),
     refusal: undefined,
   },
   {
-    name: 'deletes from a namespace that does not exist',
+    name: 'allows a delete in a missing namespace',
     write: writeOf(configMap, undefined, { namespace: 'absent', operation: 'DELETE' }),
     refusal: undefined,
   },
   {
-    name: 'keeps the namespace default',
+    name: 'denies the deletion of the default namespace',
     write: writeOf(namespace, undefined, { name: 'default', namespace: 'default', operation: 'DELETE' }),
     refusal: 'namespaces "default" is forbidden: this namespace may not be deleted',
   },
   {
-    name: 'lets other namespaces go',
+    name: 'allows the deletion of other namespaces',
     write: writeOf(namespace, undefined, { name: 'mine', namespace: 'mine', operation: 'DELETE' }),
     refusal: undefined,
   },
   {
-    name: 'lets a namespace come',
+    name: 'allows the creation of a namespace',
     write: writeOf(namespace, object, { name: 'c', namespace: 'c' }),
     refusal: undefined,
   },
-  { name: 'is not about what has no namespace', write: writeOf(node, object), refusal: undefined },
+  { name: 'ignores cluster-scoped objects', write: writeOf(node, object), refusal: undefined },
   {
-    name: 'does not tell who asks about rights whether a namespace exists',
+    name: 'does not reveal to an access review whether a namespace exists',
     write: writeOf(localSubjectAccessReview, object, { namespace: 'absent' }),
     refusal: undefined,
   },
@@ -80,7 +80,7 @@ for (const { name, write, refusal } of cases) {
   });
 }
 
-test('says in a cause why a namespace takes nothing more', async () => {
+test('the denial in a terminating namespace has a cause', async () => {
   await assert.rejects(
     async () =>
       plugin.mutate?.(writeOf(configMap, object, { namespace: 'going' }), {

@@ -1,4 +1,4 @@
-/** The plugins that fill in Pods, each by a table. */
+/** Tests of the plugins that complete Pods. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Node, node } from '@kruise/api/core/node';
@@ -20,15 +20,19 @@ const unreachable = { key: 'node.kubernetes.io/unreachable', operator: 'Exists',
 const waits = (toleration: object) => ({ ...toleration, tolerationSeconds: 300 });
 
 const tolerations = [
-  { name: 'a Pod without tolerations waits five minutes', given: [], expected: [waits(notReady), waits(unreachable)] },
-  { name: 'a Pod that says how long keeps to it', given: [notReady], expected: [notReady, waits(unreachable)] },
   {
-    name: 'a Pod that tolerates everything is left alone',
+    name: 'a Pod without tolerations tolerates not-ready and unreachable nodes for five minutes',
+    given: [],
+    expected: [waits(notReady), waits(unreachable)],
+  },
+  { name: 'a Pod keeps its own tolerationSeconds', given: [notReady], expected: [notReady, waits(unreachable)] },
+  {
+    name: 'a Pod that tolerates everything is not changed',
     given: [{ operator: 'Exists' }],
     expected: [{ operator: 'Exists' }],
   },
   {
-    name: 'a toleration of another effect is none of this one',
+    name: 'a toleration of another effect does not count',
     given: [{ ...notReady, effect: 'NoSchedule' }],
     expected: [{ ...notReady, effect: 'NoSchedule' }, waits(notReady), waits(unreachable)],
   },
@@ -40,12 +44,12 @@ for (const { name, given, expected } of tolerations) {
   });
 }
 
-test('a new node is not ready', async () => {
+test('a new Node has the not-ready taint', async () => {
   const admitted = (await admit(taintNodesByCondition, writeOf(node, { metadata: { name: 'n' } }))) as Node;
   assert.deepEqual(admitted.spec?.taints, [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }]);
 });
 
-test('a node that says itself that it is not ready is not told twice', async () => {
+test('a Node that already has the not-ready taint gets no second one', async () => {
   const taints = [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }];
   const admitted = (await admit(taintNodesByCondition, writeOf(node, { metadata: {}, spec: { taints } }))) as Node;
   assert.deepEqual(admitted.spec?.taints, taints);
@@ -59,28 +63,32 @@ const computed = 'from the given PriorityClass name';
 
 const priorityCases = [
   {
-    name: 'takes the value of its class',
+    name: 'is the value of its PriorityClass',
     spec: { priorityClassName: 'high' },
     expected: { priorityClassName: 'high', priority: 1000, preemptionPolicy: 'Never' },
   },
-  { name: 'is zero without a class', spec: {}, expected: { priority: 0, preemptionPolicy: 'PreemptLowerPriority' } },
   {
-    name: 'may be given if it is the same',
+    name: 'is zero without a PriorityClass',
+    spec: {},
+    expected: { priority: 0, preemptionPolicy: 'PreemptLowerPriority' },
+  },
+  {
+    name: 'may be set to the same value',
     spec: { priorityClassName: 'high', priority: 1000 },
     expected: { priorityClassName: 'high', priority: 1000, preemptionPolicy: 'Never' },
   },
   {
-    name: 'needs a class that exists',
+    name: 'requires an existing PriorityClass',
     spec: { priorityClassName: 'absent' },
     expected: 'pods "p" is forbidden: no PriorityClass with name absent was found',
   },
   {
-    name: 'is not for the Pod to say',
+    name: 'may not be set to another value',
     spec: { priority: 5 },
     expected: `pods "p" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 ${computed}`,
   },
   {
-    name: 'settles whom the Pod may drive out',
+    name: 'comes with the preemption policy of the class',
     spec: { priorityClassName: 'high', preemptionPolicy: 'PreemptLowerPriority' },
     expected: `pods "p" is forbidden: the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided in pod spec; priority admission controller computed Never ${computed}`,
   },
@@ -92,7 +100,7 @@ for (const { name, spec, expected } of priorityCases) {
   });
 }
 
-test('a Pod without a class gets the default one', async () => {
+test('a Pod without a PriorityClass gets the default class', async () => {
   const admitted = specOf(await admit(withDefault, writeOf(pod, podOf()))) as {
     priorityClassName: string;
     priority: number;
@@ -100,13 +108,13 @@ test('a Pod without a class gets the default one', async () => {
   assert.deepEqual([admitted.priorityClassName, admitted.priority], ['usual', 7]);
 });
 
-test('an update that leaves the priority out keeps it', async () => {
+test('an update that omits the priority keeps it', async () => {
   const oldObject = podOf({ priority: 7, preemptionPolicy: 'Never' }) as never;
   const admitted = specOf(await admit(priorities, writeOf(pod, podOf(), { operation: 'UPDATE', oldObject })));
   assert.deepEqual(admitted, { containers: [{ name: 'c' }], priority: 7, preemptionPolicy: 'Never' });
 });
 
-test('there is one default class', async () => {
+test('a second default PriorityClass is denied', async () => {
   const second = { metadata: { name: 'second' }, value: 1, globalDefault: true };
   assert.equal(
     await admit(withDefault, writeOf(priorityClass, second)),
@@ -132,47 +140,51 @@ const paid = {
 };
 
 const runtimeCases = [
-  { name: 'pays for its class and goes where it runs', spec: { runtimeClassName: 'virtual' }, expected: paid },
   {
-    name: 'may say what its class costs, in any form',
+    name: 'gets the overhead and the scheduling constraints of its RuntimeClass',
+    spec: { runtimeClassName: 'virtual' },
+    expected: paid,
+  },
+  {
+    name: 'may set the overhead of its RuntimeClass in any quantity format',
     spec: { runtimeClassName: 'virtual', overhead: { cpu: '0.01' } },
     expected: paid,
   },
   {
-    name: 'keeps its own selectors',
+    name: 'keeps its own node selector',
     spec: { runtimeClassName: 'virtual', nodeSelector: { a: 'b' } },
     expected: { ...paid, nodeSelector: { a: 'b', rt: 'yes' } },
   },
   {
-    name: 'does not repeat what it tolerates',
+    name: 'does not repeat tolerations',
     spec: { runtimeClassName: 'virtual', tolerations: [{ operator: 'Exists' }] },
     expected: { ...paid, tolerations: [{ operator: 'Exists' }] },
   },
-  { name: 'without a class pays nothing', spec: {}, expected: {} },
+  { name: 'without a RuntimeClass has no overhead', spec: {}, expected: {} },
   {
-    name: 'of a class that costs nothing pays nothing',
+    name: 'with a RuntimeClass without overhead has no overhead',
     spec: { runtimeClassName: 'plain' },
     expected: { runtimeClassName: 'plain' },
   },
   {
-    name: 'cannot say it costs something else',
+    name: 'may not set another overhead',
     spec: { runtimeClassName: 'virtual', overhead: { cpu: '20m' } },
     expected: `pods "p" is forbidden: pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead`,
   },
   {
-    name: 'cannot cost something without a class',
+    name: 'may not set an overhead without a RuntimeClass',
     spec: { overhead: { cpu: '1m' } },
     expected:
       'pods "p" is forbidden: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
   },
   {
-    name: 'cannot go elsewhere',
+    name: 'may not contradict the node selector of its RuntimeClass',
     spec: { runtimeClassName: 'virtual', nodeSelector: { rt: 'no' } },
     expected:
       'pods "p" is forbidden: conflict: runtimeClass.scheduling.nodeSelector[rt] = yes; pod.spec.nodeSelector[rt] = no',
   },
   {
-    name: 'needs a class that exists',
+    name: 'requires an existing RuntimeClass',
     spec: { runtimeClassName: 'absent' },
     expected: 'pods "p" is forbidden: pod rejected: RuntimeClass "absent" not found',
   },

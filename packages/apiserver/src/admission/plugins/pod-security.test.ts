@@ -30,17 +30,17 @@ type Row = {
   readonly expected: string;
 };
 const rows: Row[] = [
-  { name: 'an ordinary Pod is at the baseline', spec: specOf(container()), expected: '' },
-  { name: 'a tight Pod is restricted', level: 'restricted', spec: specOf(container(tight)), expected: '' },
+  { name: 'a default Pod meets baseline', spec: specOf(container()), expected: '' },
+  { name: 'a hardened Pod meets restricted', level: 'restricted', spec: specOf(container(tight)), expected: '' },
   {
-    name: 'an ordinary Pod is not restricted',
+    name: 'a default Pod does not meet restricted',
     level: 'restricted',
     spec: specOf(container()),
     expected:
       'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
   },
   {
-    name: 'before v1.19 nobody asked for seccomp or capabilities',
+    name: 'before v1.19 restricted does not check seccomp or capabilities',
     level: 'restricted',
     version: 18,
     spec: specOf(container()),
@@ -48,23 +48,23 @@ const rows: Row[] = [
       'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false), runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)',
   },
   {
-    name: 'Windows has none of that',
+    name: 'a Windows Pod skips the Linux checks',
     level: 'restricted',
     spec: { os: { name: 'windows' }, securityContext: { runAsNonRoot: true }, ...specOf(container()) },
     expected: '',
   },
   {
-    name: 'privileged containers',
+    name: 'a privileged container',
     spec: specOf(container({ privileged: true })),
     expected: 'privileged (container "c" must not set securityContext.privileged=true)',
   },
   {
-    name: 'namespaces of the node',
+    name: 'host namespaces',
     spec: { hostNetwork: true, hostPID: true, ...specOf(container()) },
     expected: 'host namespaces (hostNetwork=true, hostPID=true)',
   },
   {
-    name: 'paths of the node',
+    name: 'hostPath volumes',
     spec: {
       volumes: [
         { name: 'a', hostPath: {} },
@@ -75,7 +75,7 @@ const rows: Row[] = [
     expected: 'hostPath volumes (volumes "a", "b")',
   },
   {
-    name: 'volumes that are not for everyone',
+    name: 'restricted volume types',
     level: 'restricted',
     spec: {
       volumes: [
@@ -88,72 +88,72 @@ const rows: Row[] = [
     expected: 'restricted volume types (volumes "n", "h" use restricted volume types "hostPath", "nfs")',
   },
   {
-    name: 'ports of the node',
+    name: 'host ports',
     spec: specOf(container(undefined, { ports: [{ hostPort: 81 }, { hostPort: 80 }] })),
     expected: 'hostPort (container "c" uses hostPorts 80, 81)',
   },
   {
-    name: 'unusual capabilities',
+    name: 'additional capabilities',
     spec: specOf(container({ capabilities: { add: ['SYS_ADMIN', 'CHOWN', 'NET_RAW'] } })),
     expected:
       'non-default capabilities (container "c" must not include "NET_RAW", "SYS_ADMIN" in securityContext.capabilities.add)',
   },
   {
-    name: 'any capability but one',
+    name: 'any capability but NET_BIND_SERVICE',
     level: 'restricted',
     spec: specOf(container({ ...tight, capabilities: { add: ['CHOWN', 'NET_BIND_SERVICE'], drop: ['ALL'] } })),
     expected: 'unrestricted capabilities (container "c" must not include "CHOWN" in securityContext.capabilities.add)',
   },
   {
-    name: 'root by number',
+    name: 'runAsUser 0',
     level: 'restricted',
     spec: { securityContext: { runAsUser: 0 }, ...specOf(container({ ...tight, runAsUser: 0 })) },
     expected: 'runAsUser=0 (pod and container "c" must not set runAsUser=0)',
   },
   {
-    name: 'root by consent',
+    name: 'runAsNonRoot false',
     level: 'restricted',
     spec: { securityContext: { runAsNonRoot: false }, ...specOf(container(tight)) },
     expected: 'runAsNonRoot != true (pod must not set securityContext.runAsNonRoot=false)',
   },
   {
-    name: 'no seccomp',
+    name: 'unconfined seccomp profile',
     spec: specOf(container({ seccompProfile: { type: 'Unconfined' } })),
     expected: 'seccompProfile (container "c" must not set securityContext.seccompProfile.type to "Unconfined")',
   },
   {
-    name: 'no seccomp of old',
+    name: 'unconfined seccomp annotation',
     version: 10,
     spec: specOf(container()),
     annotations: { 'seccomp.security.alpha.kubernetes.io/pod': 'unconfined' },
     expected: 'seccompProfile (forbidden annotation seccomp.security.alpha.kubernetes.io/pod="unconfined")',
   },
   {
-    name: 'no AppArmor',
+    name: 'unconfined AppArmor profile',
     spec: { securityContext: { appArmorProfile: { type: 'Unconfined' } }, ...specOf(container()) },
     annotations: { 'container.apparmor.security.beta.kubernetes.io/c': 'unconfined' },
     expected:
       'forbidden AppArmor profiles (pod and annotation must not set AppArmor profile type to "Unconfined", "container.apparmor.security.beta.kubernetes.io/c="unconfined"")',
   },
   {
-    name: 'labels of SELinux',
+    name: 'custom SELinux options',
     spec: { securityContext: { seLinuxOptions: { type: 'spc_t', user: 'u', role: 'r' } }, ...specOf(container()) },
     expected:
       'seLinuxOptions (pod set forbidden securityContext.seLinuxOptions: type "spc_t"; user may not be set; role may not be set)',
   },
   {
-    name: 'engines since v1.31',
+    name: 'SELinux engine types since v1.31',
     spec: { securityContext: { seLinuxOptions: { type: 'container_engine_t' } }, ...specOf(container()) },
     expected: '',
   },
   {
-    name: 'no engines before v1.31',
+    name: 'SELinux engine types before v1.31',
     version: 30,
     spec: { securityContext: { seLinuxOptions: { type: 'container_engine_t' } }, ...specOf(container()) },
     expected: 'seLinuxOptions (pod set forbidden securityContext.seLinuxOptions: type "container_engine_t")',
   },
   {
-    name: 'settings of the kernel',
+    name: 'unsafe sysctls',
     version: 28,
     spec: {
       securityContext: {
@@ -168,12 +168,12 @@ const rows: Row[] = [
     expected: 'forbidden sysctls (net.ipv4.tcp_rmem, kernel.msgmax)',
   },
   {
-    name: 'the whole of /proc',
+    name: 'unmasked /proc',
     spec: specOf(container({ procMount: 'Unmasked' })),
     expected: 'procMount (container "c" must not set securityContext.procMount to "Unmasked")',
   },
   {
-    name: 'processes of the node',
+    name: 'Windows host processes',
     spec: { securityContext: { windowsOptions: { hostProcess: true } }, ...specOf(container()) },
     expected: 'hostProcess (pod must not set securityContext.windowsOptions.hostProcess=true)',
   },
@@ -186,24 +186,24 @@ for (const { name, spec, annotations = {}, level = 'baseline', version = 'latest
 
 const label = (mode: string) => `pod-security.kubernetes.io/${mode}`;
 const policies = [
-  { name: 'nothing is said', labels: {}, expected: 'privileged:latest privileged:latest privileged:latest' },
+  { name: 'no labels', labels: {}, expected: 'privileged:latest privileged:latest privileged:latest' },
   {
-    name: 'what is enforced is warned of',
+    name: 'the enforced level is also the warn level',
     labels: { enforce: 'baseline', 'enforce-version': 'v1.20' },
     expected: 'baseline:v1.20 privileged:latest baseline:v1.20',
   },
   {
-    name: 'warnings may be of another level',
+    name: 'the warn level may differ',
     labels: { enforce: 'restricted', warn: 'baseline' },
     expected: 'restricted:latest privileged:latest baseline:latest',
   },
   {
-    name: 'an unknown level is enforced as the strictest',
+    name: 'an unknown enforce level means restricted',
     labels: { enforce: 'loose' },
     expected: 'restricted:latest privileged:latest privileged:latest',
   },
   {
-    name: 'an unknown level informs of nothing',
+    name: 'an unknown audit or warn level means privileged',
     labels: { audit: 'loose', warn: 'loose' },
     expected: 'privileged:latest privileged:latest privileged:latest',
   },
@@ -223,19 +223,19 @@ const pluginWith = (labels: object, pods: readonly object[] = []) =>
     lookupOf({ kind: namespace, objects: [{ metadata: { name: 'default', labels } }] }, { kind: pod, objects: pods }),
   );
 
-test('a Pod that breaks the level of its namespace is refused', async () => {
+test('a Pod that violates the level of its namespace is denied', async () => {
   assert.equal(
     await admit(pluginWith({ [label('enforce')]: 'baseline' }), writeOf(pod, privileged)),
     'pods "p" is forbidden: violates PodSecurity "baseline:latest": privileged (container "c" must not set securityContext.privileged=true)',
   );
 });
 
-test('an update that changes no image passes', async () => {
+test('an update that changes no image is allowed', async () => {
   const write = writeOf(pod, privileged, { operation: 'UPDATE', oldObject: privileged as never });
   assert.deepEqual(await admit(pluginWith({ [label('enforce')]: 'baseline' }), write), privileged);
 });
 
-test('a workload is only warned of the Pods it will make', async () => {
+test('a workload only gets a warning about its Pod template', async () => {
   const object = { metadata: { name: 'd' }, spec: { template: { spec: privileged.spec } } };
   const write = writeOf(deployment, object);
   await admit(pluginWith({ [label('enforce')]: 'baseline' }), write);
@@ -247,7 +247,7 @@ test('a workload is only warned of the Pods it will make', async () => {
   );
 });
 
-test('a namespace that becomes stricter is told what runs in it', async () => {
+test('a namespace update to a stricter level returns warnings about existing Pods', async () => {
   const running = ['a', 'b', 'c'].map((name) => ({ ...privileged, metadata: { name, namespace: 'default' } }));
   const plain = { metadata: { name: 'z', namespace: 'default' }, spec: specOf(container()) };
   const stricter = { metadata: { name: 'default', labels: { [label('enforce')]: 'baseline' } } };
@@ -265,7 +265,7 @@ test('a namespace that becomes stricter is told what runs in it', async () => {
   );
 });
 
-test('labels nobody understands are refused, unless they were there before', async () => {
+test('invalid labels are denied, unless they existed before', async () => {
   const wrong = { metadata: { name: 'default', labels: { [label('enforce-version')]: 'v9' } } };
   assert.equal(
     await admit(pluginWith({}), writeOf(namespace, wrong)),

@@ -33,7 +33,7 @@ type Row = {
   readonly kind: Kind;
   readonly object: object;
   readonly old?: object;
-  /** What is used afterwards; undefined where nothing is written. */
+  /** Expected usage; undefined if no status is written. */
   readonly used?: { readonly [name: string]: string } | undefined;
   readonly why?: string;
 };
@@ -46,42 +46,42 @@ const rows: Row[] = [
     used: { pods: '2' },
   },
   {
-    name: 'refuses one Pod too many',
+    name: 'denies a Pod beyond the limit',
     quota: quotaOf({ pods: '1' }, { pods: '1' }),
     kind: pod,
     object: podOf(),
     why: 'exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
   },
   {
-    name: 'adds up what containers ask for',
+    name: 'sums the requests of containers',
     quota: quotaOf({ 'requests.cpu': '1', 'limits.memory': '1Gi' }, { 'requests.cpu': '100m' }),
     kind: pod,
     object: podOf({ containers: [container({ cpu: '600m' }, { memory: '512Mi' })] }),
     used: { 'requests.cpu': '700m', 'limits.memory': '512Mi' },
   },
   {
-    name: 'tells only what is exceeded',
+    name: 'reports only the exceeded resources',
     quota: quotaOf({ cpu: '1', memory: '1Gi' }, { cpu: '600m' }),
     kind: pod,
     object: podOf({ containers: [container({ cpu: '600m', memory: '1Mi' })] }),
     why: 'exceeded quota: q, requested: cpu=600m, used: cpu=600m, limited: cpu=1',
   },
   {
-    name: 'wants to be told what it counts',
+    name: 'requires that a Pod sets the limited resources',
     quota: quotaOf({ 'limits.cpu': '2', memory: '1Gi' }),
     kind: pod,
     object: podOf(),
     why: 'failed quota: q: must specify limits.cpu for: c; memory for: c',
   },
   {
-    name: 'needs to know what is used already',
+    name: 'denies writes until the usage is known',
     quota: { ...quotaOf({ pods: '1' }), status: { hard: { pods: '1' } } } as ResourceQuota,
     kind: pod,
     object: podOf(),
     why: 'status unknown for quota: q, resources: pods',
   },
   {
-    name: 'counts devices',
+    name: 'counts extended resources',
     quota: quotaOf({ 'requests.example.com/gpu': '2' }),
     kind: pod,
     object: podOf({ containers: [container({ 'example.com/gpu': '2' })] }),
@@ -95,21 +95,21 @@ const rows: Row[] = [
     why: 'exceeded quota: q, requested: count/deployments.apps=1, used: count/deployments.apps=0, limited: count/deployments.apps=0',
   },
   {
-    name: 'counts some by their bare names',
+    name: 'counts some resources by their short names',
     quota: quotaOf({ configmaps: '1' }),
     kind: configMap,
     object: { metadata: { name: 'o' } },
     used: { configmaps: '1' },
   },
   {
-    name: 'counts the ports of nodes',
+    name: 'counts node ports',
     quota: quotaOf({ services: '5', 'services.nodeports': '1' }),
     kind: service,
     object: serviceOf({ type: 'NodePort', ports: [{ port: 1 }, { port: 2 }] }),
     why: 'exceeded quota: q, requested: services.nodeports=2, used: services.nodeports=0, limited: services.nodeports=1',
   },
   {
-    name: 'counts what an update adds',
+    name: 'counts the increase of an update',
     quota: quotaOf({ services: '5', 'services.nodeports': '2' }, { services: '1' }),
     kind: service,
     object: serviceOf({ type: 'NodePort', ports: [{ port: 1 }] }),
@@ -117,7 +117,7 @@ const rows: Row[] = [
     used: { services: '1', 'services.nodeports': '1' },
   },
   {
-    name: 'takes no notice of an update that adds nothing',
+    name: 'ignores an update without an increase',
     quota: quotaOf({ services: '0' }, { services: '1' }),
     kind: service,
     object: serviceOf({ ports: [{ port: 2 }] }),
@@ -138,20 +138,20 @@ const rows: Row[] = [
     used: { 'requests.storage': '2Gi', 'gold.storageclass.storage.k8s.io/requests.storage': '0' },
   },
   {
-    name: 'counts only what is in its scope',
+    name: 'ignores Pods outside of its scope',
     quota: quotaOf({ pods: '0' }, {}, { scopes: ['BestEffort'] }),
     kind: pod,
     object: podOf({ containers: [container({ cpu: '1' })] }),
   },
   {
-    name: 'counts what is in its scope',
+    name: 'counts Pods in its scope',
     quota: quotaOf({ pods: '0' }, {}, { scopes: ['Terminating'] }),
     kind: pod,
     object: podOf({ activeDeadlineSeconds: 5 }),
     why: 'exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0',
   },
   {
-    name: 'counts Pods of a class',
+    name: 'counts Pods with a PriorityClass',
     quota: quotaOf(
       { pods: '0' },
       {},
@@ -162,7 +162,7 @@ const rows: Row[] = [
     why: 'exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0',
   },
   {
-    name: 'has no Pods of a class in a scope that wants another',
+    name: 'ignores Pods with another PriorityClass',
     quota: quotaOf(
       { pods: '0' },
       {},
@@ -186,7 +186,7 @@ for (const { name, quota, kind, object, old, used, why } of rows) {
   });
 }
 
-test('a dry run is checked, but uses nothing', async () => {
+test('a dry run is checked but consumes no quota', async () => {
   const written: ResourceQuota[] = [];
   const lookup = lookupOf({ kind: resourceQuota, objects: [quotaOf({ pods: '1' })] });
   const plugin = resourceQuotas(lookup, async (each) => void written.push(each));
@@ -194,7 +194,7 @@ test('a dry run is checked, but uses nothing', async () => {
   assert.deepEqual(written, []);
 });
 
-test('usage is counted anew when someone else wrote it first', async () => {
+test('usage is recomputed after a conflict', async () => {
   const objects = [quotaOf({ pods: '2' })];
   let tries = 0;
   const plugin = resourceQuotas(lookupOf({ kind: resourceQuota, objects }), async (each) => {
@@ -211,7 +211,7 @@ test('usage is counted anew when someone else wrote it first', async () => {
   );
 });
 
-test('of many Pods at once no more get in than there is room for', async () => {
+test('concurrent Pods do not exceed the quota', async () => {
   await using server = await startTestServer();
   const { client } = server;
   const namespace = 'default';

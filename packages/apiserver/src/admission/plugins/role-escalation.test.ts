@@ -52,28 +52,28 @@ after(() => server.close());
 const lacking = (what: string) =>
   `user "bob" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n${what}`;
 
-test('who has what a role allows may write the role', async () => {
+test('a user may write a role with permissions that the user has', async () => {
   assert.equal(await refusal(write('fine', [readPods])), 'done');
 });
 
-test('nobody writes a role that allows more than they have', async () => {
+test('a user may not write a role with permissions that the user lacks', async () => {
   assert.equal(
     await refusal(write('more', [readPods, { verbs: ['get', 'list'], apiGroups: [''], resources: ['nodes'] }])),
     `roles.rbac.authorization.k8s.io "more" is forbidden: ${lacking('{APIGroups:[""], Resources:["nodes"], Verbs:["get" "list"]}')}`,
   );
 });
 
-test('nobody adds to a role what they do not have', async () => {
+test('a user may not add permissions to a role that the user lacks', async () => {
   const rules = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }];
   const patched = bob.patch(role, { name: 'held', namespace: place }, { rules }, { type: 'merge' });
   assert.match(await refusal(patched), /\{APIGroups:\["\*"\], Resources:\["\*"\], Verbs:\["\*"\]\}$/);
 });
 
-test('who has what a role allows may bind it', async () => {
+test('a user may bind a role with permissions that the user has', async () => {
   assert.equal(await refusal(bind(bob, 'fine', { kind: 'ClusterRole', name: 'pod-reader' })), 'done');
 });
 
-test('nobody binds a role that allows more than they have', async () => {
+test('a user may not bind a role with permissions that the user lacks', async () => {
   assert.equal(
     await refusal(bind(bob, 'more', { kind: 'ClusterRole', name: 'role-writer' })),
     `rolebindings.rbac.authorization.k8s.io "more" is forbidden: ${lacking(
@@ -82,14 +82,14 @@ test('nobody binds a role that allows more than they have', async () => {
   );
 });
 
-test('nobody binds a role that does not exist and might become anything', async () => {
+test('a user may not bind a missing role, which could get any permission later', async () => {
   assert.equal(
     await refusal(bind(bob, 'absent', { kind: 'Role', name: 'absent' })),
     'rolebindings.rbac.authorization.k8s.io "absent" not found',
   );
 });
 
-test('who may bind a role need not have what it allows', async () => {
+test('a user with the bind permission may bind a role with other permissions', async () => {
   await grant('may-bind', [
     { verbs: ['bind'], apiGroups: [apiGroup], resources: ['clusterroles'], resourceNames: ['role-writer'] },
   ]);
@@ -97,13 +97,13 @@ test('who may bind a role need not have what it allows', async () => {
   assert.equal(await refusal(bind(bob, 'bound', { kind: 'ClusterRole', name: 'role-writer' })), 'done');
 });
 
-test('who may escalate a role may write anything into it', async () => {
+test('a user with the escalate permission may write any permission into a role', async () => {
   await grant('may-escalate', [{ verbs: ['escalate'], apiGroups: [apiGroup], resources: ['roles'] }]);
   await server.core.feed.caughtUp();
   assert.equal(await refusal(write('anything', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }])), 'done');
 });
 
-test('masters may do both', async () => {
+test('system:masters may write and bind any role', async () => {
   const all = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }];
   const made = server.client.create(role, { metadata: { name: 'all', namespace: place }, rules: all });
   assert.equal(await refusal(made), 'done');

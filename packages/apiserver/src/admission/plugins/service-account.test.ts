@@ -31,7 +31,7 @@ const admitted = async (spec: object = {}, annotations?: object) => {
 };
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-test('a Pod acts as the default account and has its token', async () => {
+test('a Pod gets the default ServiceAccount and its token', async () => {
   const spec = (await admitted({ initContainers: [{ name: 'i' }] })) as NonNullable<Pod['spec']>;
   assert.equal(spec.serviceAccountName, 'default');
   assert.equal(spec.serviceAccount, 'default');
@@ -54,28 +54,28 @@ test('a Pod acts as the default account and has its token', async () => {
   assert.deepEqual(spec.initContainers?.[0]?.volumeMounts, mounts);
 });
 
-test('a container that has something else in its place has no token', async () => {
+test('a container with its own mount at the token path gets no token', async () => {
   const own = [{ name: 'v', mountPath }];
   const spec = (await admitted({ containers: [{ name: 'c', volumeMounts: own }] })) as NonNullable<Pod['spec']>;
   assert.deepEqual([spec.containers?.[0]?.volumeMounts, spec.volumes], [own, undefined]);
 });
 
 const mounting = [
-  { name: 'an account may do without', spec: { serviceAccountName: 'quiet' }, mounted: false },
+  { name: 'a ServiceAccount may disable the token', spec: { serviceAccountName: 'quiet' }, mounted: false },
   {
-    name: 'a Pod outranks its account',
+    name: 'a Pod overrides its ServiceAccount',
     spec: { serviceAccountName: 'quiet', automountServiceAccountToken: true },
     mounted: true,
   },
-  { name: 'a Pod may do without', spec: { automountServiceAccountToken: false }, mounted: false },
+  { name: 'a Pod may disable the token', spec: { automountServiceAccountToken: false }, mounted: false },
 ];
 for (const { name, spec, mounted } of mounting) {
-  test(`${name} ${mounted ? 'and has' : 'and has not'} a token`, async () => {
+  test(`${name}: the Pod ${mounted ? 'has a' : 'has no'} token`, async () => {
     assert.equal(((await admitted(spec)) as NonNullable<Pod['spec']>).volumes !== undefined, mounted);
   });
 }
 
-test('a Pod without secrets to pull images gets those of its account', async () => {
+test('a Pod without image pull Secrets gets those of its ServiceAccount', async () => {
   const pulls = async (spec: object) => ((await admitted(spec)) as NonNullable<Pod['spec']>).imagePullSecrets;
   assert.deepEqual(await pulls({ serviceAccountName: 'robot' }), [{ name: 'pull' }]);
   assert.deepEqual(await pulls({ serviceAccountName: 'robot', imagePullSecrets: [{ name: 'own' }] }), [
@@ -87,35 +87,35 @@ const mirror = { 'kubernetes.io/config.mirror': 'x' };
 const unmentioned = 'is not allowed because service account strict does not reference that';
 const refusals = [
   {
-    name: 'an account that does not exist',
+    name: 'a missing ServiceAccount',
     spec: { serviceAccountName: 'absent' },
     why: 'error looking up service account default/absent: serviceaccount "absent" not found',
   },
   {
-    name: 'an account for a mirror',
+    name: 'a ServiceAccount for a mirror Pod',
     spec: { serviceAccountName: 'default' },
     annotations: mirror,
     why: 'a mirror pod may not reference service accounts',
   },
   {
-    name: 'a secret for a mirror',
+    name: 'a Secret for a mirror Pod',
     spec: { volumes: [{ name: 'v', secret: { secretName: 's' } }] },
     annotations: mirror,
     why: 'a mirror pod may not reference secrets',
   },
   {
-    name: 'a token for a mirror',
+    name: 'a token for a mirror Pod',
     spec: { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 'x' } }] } }] },
     annotations: mirror,
     why: 'a mirror pod may not use ServiceAccountToken volume projections',
   },
   {
-    name: 'a volume of a secret the account does not mention',
+    name: 'a volume of a Secret that the ServiceAccount does not list',
     spec: { serviceAccountName: 'strict', volumes: [{ name: 'v', secret: { secretName: 'other' } }] },
     why: `volume with secret.secretName="other" ${unmentioned} secret`,
   },
   {
-    name: 'a variable of a secret the account does not mention',
+    name: 'an environment variable of a Secret that the ServiceAccount does not list',
     spec: {
       serviceAccountName: 'strict',
       containers: [{ name: 'c', env: [{ name: 'E', valueFrom: { secretKeyRef: { name: 'other', key: 'k' } } }] }],
@@ -123,7 +123,7 @@ const refusals = [
     why: `container c with envVar E referencing secret.secretName="other" ${unmentioned} secret`,
   },
   {
-    name: 'variables of a secret the account does not mention',
+    name: 'environment variables of a Secret that the ServiceAccount does not list',
     spec: {
       serviceAccountName: 'strict',
       initContainers: [{ name: 'i', envFrom: [{ secretRef: { name: 'other' } }] }],
@@ -131,18 +131,18 @@ const refusals = [
     why: `init container i with envFrom referencing secret.secretName="other" ${unmentioned} secret`,
   },
   {
-    name: 'a secret to pull images that the account does not mention',
+    name: 'an image pull Secret that the ServiceAccount does not list',
     spec: { serviceAccountName: 'strict', imagePullSecrets: [{ name: 'other' }] },
     why: `imagePullSecrets[0].name="other" ${unmentioned} imagePullSecret`,
   },
 ];
 for (const { name, spec, annotations, why } of refusals) {
-  test(`refuses ${name}`, async () => {
+  test(`the plugin denies ${name}`, async () => {
     assert.equal(await admitted(spec, annotations), `pods "p" is forbidden: ${why}`);
   });
 }
 
-test('lets a strict account have the secrets it mentions', async () => {
+test('a Pod of a restricted ServiceAccount may use the listed Secrets', async () => {
   const spec = await admitted({
     serviceAccountName: 'strict',
     volumes: [{ name: 'v', secret: { secretName: 'allowed' } }],
@@ -150,11 +150,11 @@ test('lets a strict account have the secrets it mentions', async () => {
   assert.equal(typeof spec, 'object');
 });
 
-test('a mirror is left as it is', async () => {
+test('a mirror Pod is not changed', async () => {
   assert.deepEqual(await admitted({}, mirror), podOf().spec);
 });
 
-test('waits a moment for the default account of a new namespace', async () => {
+test('the plugin waits for the default ServiceAccount of a new namespace', async () => {
   const accounts: object[] = [];
   const write = writeOf(pod, podOf());
   const clock = write.context.clock as VirtualClock;

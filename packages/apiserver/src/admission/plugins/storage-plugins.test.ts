@@ -1,4 +1,4 @@
-/** The plugins about volumes and their claims, and the default classes of claims and Ingresses. */
+/** Tests of the plugins for volumes and PVCs, and for the default classes of PVCs and Ingresses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { persistentVolume } from '@kruise/api/core/persistentvolume';
@@ -23,15 +23,30 @@ const classOf = (name: string, creationTimestamp: string, isDefault = true, more
 const claimOf = (spec: object = {}, more: object = {}) => ({ metadata: { name: 'c' }, spec, ...more });
 
 const defaults = [
-  { name: 'no class where none is the default', classes: [classOf('a', '1', false)], spec: {}, expected: undefined },
+  { name: 'no class if there is no default', classes: [classOf('a', '1', false)], spec: {}, expected: undefined },
   { name: 'the default class', classes: [classOf('a', '1', false), classOf('b', '1')], spec: {}, expected: 'b' },
-  { name: 'the newest of two defaults', classes: [classOf('a', '1'), classOf('b', '2')], spec: {}, expected: 'b' },
-  { name: 'the first of two as old', classes: [classOf('a', '1'), classOf('b', '1')], spec: {}, expected: 'a' },
+  {
+    name: 'the newest of two default classes',
+    classes: [classOf('a', '1'), classOf('b', '2')],
+    spec: {},
+    expected: 'b',
+  },
+  {
+    name: 'the first by name of two equally old default classes',
+    classes: [classOf('a', '1'), classOf('b', '1')],
+    spec: {},
+    expected: 'a',
+  },
   { name: 'its own class', classes: [classOf('a', '1')], spec: { storageClassName: 'own' }, expected: 'own' },
-  { name: 'no class if it wants none', classes: [classOf('a', '1')], spec: { storageClassName: '' }, expected: '' },
+  {
+    name: 'no class if its class name is empty',
+    classes: [classOf('a', '1')],
+    spec: { storageClassName: '' },
+    expected: '',
+  },
 ];
 for (const { name, classes, spec, expected } of defaults) {
-  test(`a claim gets ${name}`, async () => {
+  test(`a PVC gets ${name}`, async () => {
     const plugin = defaultStorageClass(lookupOf({ kind: storageClass, objects: classes }));
     const admitted = (await admit(plugin, writeOf(persistentVolumeClaim, claimOf(spec)))) as PersistentVolumeClaim;
     assert.equal(admitted.spec?.storageClassName, expected);
@@ -42,10 +57,10 @@ const usual = {
   metadata: { name: 'usual', annotations: { 'ingressclass.kubernetes.io/is-default-class': 'true' } },
 };
 const ingresses = [
-  { name: 'without a class gets the default one', object: { metadata: { name: 'i' }, spec: {} }, expected: 'usual' },
+  { name: 'without a class gets the default class', object: { metadata: { name: 'i' }, spec: {} }, expected: 'usual' },
   { name: 'keeps its class', object: { metadata: { name: 'i' }, spec: { ingressClassName: 'own' } }, expected: 'own' },
   {
-    name: 'with a class of the old sort gets no other',
+    name: 'with the class annotation gets no other class',
     object: { metadata: { name: 'i', annotations: { 'kubernetes.io/ingress.class': 'old' } }, spec: {} },
     expected: undefined,
   },
@@ -57,7 +72,7 @@ for (const { name, object, expected } of ingresses) {
   });
 }
 
-test('volumes and claims are protected while in use', async () => {
+test('PersistentVolumes and PVCs get protection finalizers', async () => {
   const finalizersOf = async (kind: typeof persistentVolume | typeof persistentVolumeClaim, metadata: object) => {
     const admitted = await admit(storageObjectInUseProtection, writeOf<unknown>(kind, { metadata }));
     return (admitted as PersistentVolumeClaim).metadata.finalizers;
@@ -76,29 +91,29 @@ const sized = (storage: string, phase = 'Bound', storageClassName = 'grows') =>
 const fixed =
   'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize';
 const resizes = [
-  { name: 'grows where its class lets it', from: sized('1Gi'), to: sized('2Gi'), why: undefined },
+  { name: 'may grow if its class allows expansion', from: sized('1Gi'), to: sized('2Gi'), why: undefined },
   {
-    name: 'may stay as it is anywhere',
+    name: 'may keep its size with any class',
     from: sized('1Gi', 'Pending', 'fixed'),
     to: sized('1Gi', 'Pending', 'fixed'),
     why: undefined,
   },
   {
-    name: 'grows only once it is bound',
+    name: 'may grow only once it is bound',
     from: sized('1Gi', 'Pending'),
     to: sized('2Gi', 'Pending'),
     why: 'Only bound persistent volume claims can be expanded',
   },
   {
-    name: 'does not grow where its class does not let it',
+    name: 'may not grow if its class does not allow expansion',
     from: sized('1Gi', 'Bound', 'fixed'),
     to: sized('2Gi', 'Bound', 'fixed'),
     why: fixed,
   },
-  { name: 'does not grow without a class', from: sized('1Gi', 'Bound', ''), to: sized('2Gi', 'Bound', ''), why: fixed },
+  { name: 'may not grow without a class', from: sized('1Gi', 'Bound', ''), to: sized('2Gi', 'Bound', ''), why: fixed },
 ];
 for (const { name, from, to, why } of resizes) {
-  test(`a claim ${name}`, async () => {
+  test(`a PVC ${name}`, async () => {
     const classes = [classOf('grows', '1', false, { allowVolumeExpansion: true }), classOf('fixed', '1', false)];
     const plugin = persistentVolumeClaimResize(lookupOf({ kind: storageClass, objects: classes }));
     const write = writeOf(persistentVolumeClaim, to, { operation: 'UPDATE', oldObject: from as never });

@@ -12,11 +12,11 @@ type Row = {
   readonly name: string;
   readonly policy: object;
   readonly binding?: object;
-  /** What is written; `c` unless said otherwise. */
+  /** Data of the created ConfigMap; its name is `c` by default. */
   readonly data?: { readonly [key: string]: string };
-  /** A ConfigMap that is there before. */
+  /** Data of an existing ConfigMap. */
   readonly params?: { readonly [key: string]: string };
-  /** `code reason message`, or nothing if it is admitted. */
+  /** `code reason message`; undefined if the write is admitted. */
   readonly refusal?: string;
   readonly warnings?: readonly string[];
 };
@@ -26,31 +26,31 @@ const denied = (message: string) =>
 const warned = (message: string) => `Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': ${message}`;
 
 const rows: Row[] = [
-  { name: 'admits what it demands', policy: { validations: [{ expression: 'true' }] } },
+  { name: 'admits a valid object', policy: { validations: [{ expression: 'true' }] } },
   {
-    name: 'refuses by default as invalid, and shows the expression',
+    name: 'denies as Invalid by default, with the expression in the message',
     policy: { validations: [{ expression: ' !has(object.data.x) ' }] },
     data: { x: '' },
     refusal: `422 Invalid ${denied('failed expression: !has(object.data.x)')}`,
   },
   {
-    name: 'refuses with a message and for a reason',
+    name: 'denies with its message and reason',
     policy: { validations: [{ expression: 'false', message: 'no', reason: 'Forbidden' }] },
     refusal: `403 Forbidden ${denied('no')}`,
   },
   {
-    name: 'computes its message',
+    name: 'evaluates its messageExpression',
     policy: { validations: [{ expression: 'false', message: 'no', messageExpression: "'x is ' + object.data.x" }] },
     data: { x: '1' },
     refusal: `422 Invalid ${denied('x is 1')}`,
   },
   {
-    name: 'falls back on a message that needs no computing',
+    name: 'falls back to the static message',
     policy: { validations: [{ expression: 'false', message: 'no', messageExpression: 'string(object.data.missing)' }] },
     refusal: `422 Invalid ${denied('no')}`,
   },
   {
-    name: 'computes variables from others',
+    name: 'evaluates variables that use other variables',
     policy: {
       variables: [
         { name: 'count', expression: 'object.data.size()' },
@@ -62,25 +62,25 @@ const rows: Row[] = [
     refusal: `422 Invalid ${denied('has 2')}`,
   },
   {
-    name: 'is not about what does not meet its conditions',
+    name: 'ignores objects that do not meet its match conditions',
     policy: {
       matchConditions: [{ name: 'n', expression: "object.metadata.name == 'other'" }],
       validations: [{ expression: 'false' }],
     },
   },
   {
-    name: 'refuses what it cannot evaluate',
+    name: 'denies on an evaluation error',
     policy: { validations: [{ expression: "object.data.missing == 'x'" }] },
     data: { a: '' },
     refusal: `422 Invalid ${denied("expression 'object.data.missing == 'x'' resulted in error: no such key: missing")}`,
   },
   {
-    name: 'that is to ignore failures admits what it cannot evaluate',
+    name: 'with failurePolicy Ignore admits on an evaluation error',
     policy: { failurePolicy: 'Ignore', validations: [{ expression: "object.data.missing == 'x'" }] },
     data: { a: '' },
   },
   {
-    name: 'says so when a variable cannot be computed',
+    name: 'reports an error in a variable',
     policy: {
       variables: [{ name: 'v', expression: 'object.data.missing' }],
       validations: [{ expression: "variables.v == 'x'" }],
@@ -89,7 +89,7 @@ const rows: Row[] = [
     refusal: `422 Invalid ${denied(`expression 'variables.v == 'x'' resulted in error: composited variable "v" fails to evaluate: no such key: missing`)}`,
   },
   {
-    name: 'ends when its budget does',
+    name: 'fails when its cost budget is exhausted',
     policy: {
       variables: [{ name: 'l', expression: '[1,2,3,4,5,6,7,8,9,10]' }],
       validations: [
@@ -108,24 +108,24 @@ const rows: Row[] = [
     warnings: [warned('hm')],
   },
   {
-    name: 'is in force only where its binding says',
+    name: 'applies only where its binding selects',
     policy: { validations: [{ expression: 'false' }] },
     binding: { matchResources: { namespaceSelector: { matchLabels: { nobody: 'has' } } } },
   },
   {
-    name: 'is not in force without a binding',
+    name: 'does not apply without a binding',
     policy: { validations: [{ expression: 'false' }] },
     binding: { policyName: 'other' },
   },
   {
-    name: 'leaves out what it is told to',
+    name: 'ignores excluded resources',
     policy: {
       matchConstraints: { resourceRules: rules, excludeResourceRules: [{ ...rules[0], resourceNames: ['c'] }] },
       validations: [{ expression: 'false' }],
     },
   },
   {
-    name: 'takes its parameters from an object',
+    name: 'reads its params from an object',
     policy: {
       paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
       validations: [
@@ -138,18 +138,18 @@ const rows: Row[] = [
     refusal: `422 Invalid ${denied('at most 1')}`,
   },
   {
-    name: 'refuses if its parameters are missing',
+    name: 'denies if its params are missing',
     policy: { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' }, validations: [{ expression: 'true' }] },
     binding: { paramRef: { name: 'absent', namespace: 'default', parameterNotFoundAction: 'Deny' } },
     refusal: `422 Invalid ${denied('failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction')}`,
   },
   {
-    name: 'is not in force without parameters if that is allowed',
+    name: 'does not apply without params if the binding allows that',
     policy: { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' }, validations: [{ expression: 'false' }] },
     binding: { paramRef: { name: 'absent', namespace: 'default', parameterNotFoundAction: 'Allow' } },
   },
   {
-    name: 'is tried with each object that is selected',
+    name: 'is evaluated with each selected params object',
     policy: {
       paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
       validations: [{ expression: "params.data.ok == 'yes'", messageExpression: 'string(params.metadata.name)' }],
@@ -159,12 +159,12 @@ const rows: Row[] = [
     refusal: `422 Invalid ${denied('params')}`,
   },
   {
-    name: 'says so when nobody knows the kind of its parameters',
+    name: 'reports an unknown params kind',
     policy: { paramKind: { apiVersion: 'example.com/v1', kind: 'Limit' }, validations: [{ expression: 'true' }] },
     refusal: `422 Invalid configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Limit'`,
   },
   {
-    name: 'knows who is asking, and where',
+    name: 'can use the request, the user and the namespace',
     policy: {
       validations: [
         {

@@ -34,11 +34,11 @@ const warningsOf = (spec: object, ...resourceRules: readonly object[]) =>
   );
 const expression = (text: string) => ({ validations: [{ expression: text }] });
 
-test('fields that are there raise no doubts', () => {
+test('existing fields yield no warnings', () => {
   assert.deepEqual(warningsOf(expression('object.spec.replicas > 1 && has(object.metadata.labels)'), deployments), []);
 });
 
-test('a field that is not there does', () => {
+test('a missing field yields a warning', () => {
   assert.deepEqual(warningsOf(expression('object.spec.replica > 1'), deployments), [
     {
       fieldRef: 'spec.validations[0].expression',
@@ -48,19 +48,19 @@ test('a field that is not there does', () => {
   ]);
 });
 
-test('kinds that users define are held against their schemas', () => {
+test('custom kinds are checked against their schemas', () => {
   const boxes = { apiGroups: ['example.com'], apiVersions: ['v1'], operations: ['*'], resources: ['boxes'] };
   assert.deepEqual(warningsOf(expression('object.spec.size > 1 && object.metadata.name != ""'), boxes), []);
   const [warning] = warningsOf(expression('object.spec.sice > 1'), boxes);
   assert.match(warning?.warning ?? '', /^example.com\/v1, Kind=Box: ERROR: .*undefined field 'sice'/);
 });
 
-test('each kind the rules name is looked at', () => {
+test('each kind of the rules is checked', () => {
   const [warning] = warningsOf(expression('object.spec.replicas > 1'), deployments, configMaps);
   assert.match(warning?.warning ?? '', /^\/v1, Kind=ConfigMap: ERROR: .*undefined field 'spec'/);
 });
 
-test('messages, variables and parameters are looked at too', () => {
+test('messages, variables and params are checked too', () => {
   const warnings = warningsOf(
     {
       paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
@@ -78,6 +78,6 @@ test('messages, variables and parameters are looked at too', () => {
   );
 });
 
-test('rules for everything say nothing of what they are about', () => {
+test('rules with wildcards are not checked', () => {
   assert.deepEqual(warningsOf(expression('object.anything'), { ...deployments, apiGroups: ['*'] }), []);
 });

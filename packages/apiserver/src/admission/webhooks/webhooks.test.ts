@@ -28,7 +28,7 @@ const configMapRule = {
   resources: ['configmaps'],
 };
 
-/** A webhook on ConfigMaps; `more` says what is particular about it. */
+/** Creates a webhook for ConfigMaps; `more` overrides fields. */
 const hook = (server: WebhookServer | string, more: object = {}) => ({
   name: 'hook.example.com',
   clientConfig: typeof server === 'string' ? { url: server } : { url: `${server.url}/hook`, caBundle: server.caBundle },
@@ -53,7 +53,7 @@ const mutatedBy = (client: Client, ...webhooks: object[]) =>
 const validatedBy = (client: Client, ...webhooks: object[]) =>
   client.create(validatingWebhookConfiguration, labelled('v', webhooks));
 
-/** What creating an object comes to: the object, or the Status it was refused with. */
+/** Returns the created object, or the Status of the failure. */
 async function outcome(create: Promise<unknown>): Promise<unknown> {
   try {
     return await create;
@@ -63,7 +63,7 @@ async function outcome(create: Promise<unknown>): Promise<unknown> {
   }
 }
 
-test('a mutating webhook changes what is stored', async () => {
+test('a mutating webhook changes the stored object', async () => {
   await using hooks = await startWebhookServer(() => ({
     allowed: true,
     patch: [{ op: 'add', path: '/data/added', value: 'yes' }],
@@ -74,7 +74,7 @@ test('a mutating webhook changes what is stored', async () => {
   assert.deepEqual(data, { own: 'x', added: 'yes' });
 });
 
-test('a webhook is shown the request in full', async () => {
+test('a webhook receives the complete request', async () => {
   await using hooks = await startWebhookServer(() => ({ allowed: true }));
   await using server = await cluster();
   await validatedBy(server.client, hook(hooks, { timeoutSeconds: 3 }));
@@ -100,7 +100,7 @@ test('a webhook is shown the request in full', async () => {
   });
 });
 
-test('an update and a delete show what was there', async () => {
+test('updates and deletes include the old object', async () => {
   await using hooks = await startWebhookServer(() => ({ allowed: true }));
   await using server = await cluster();
   await server.client.create(configMap, object({ a: '1' }));
@@ -135,14 +135,14 @@ const denials = [
     message: 'admission webhook "hook.example.com" denied the request: TooBad',
   },
   {
-    name: 'without a word',
+    name: 'without details',
     response: { allowed: false },
     code: 400,
     reason: undefined,
     message: 'admission webhook "hook.example.com" denied the request without explanation',
   },
   {
-    name: 'with a code of success',
+    name: 'with a success code',
     response: { allowed: false, status: { message: 'm', code: 200 } },
     code: 400,
     reason: undefined,
@@ -150,7 +150,7 @@ const denials = [
   },
 ];
 for (const { name, response, ...expected } of denials) {
-  test(`a webhook refuses ${name}`, async () => {
+  test(`a webhook denies a write ${name}`, async () => {
     await using hooks = await startWebhookServer(() => response);
     await using server = await cluster();
     await validatedBy(server.client, hook(hooks));
@@ -164,17 +164,17 @@ for (const { name, response, ...expected } of denials) {
 const failed = 'Internal error occurred: failed calling webhook "hook.example.com":';
 const failures: { name: string; response: Awaited<ReturnType<Handler>>; message: string }[] = [
   {
-    name: 'the answer is not for this question',
+    name: 'the response is for another request',
     response: { uid: 'other', allowed: true },
     message: 'received invalid webhook response: expected response.uid=',
   },
   {
-    name: 'a validating webhook wants to change something',
+    name: 'a validating webhook returns a patch',
     response: { allowed: true, patch: [{ op: 'remove', path: '/data' }] },
     message: 'received invalid webhook response: validating webhook may not return response.patch',
   },
   {
-    name: 'the server breaks down',
+    name: 'the server returns an error',
     response: { raw: { status: 500, body: 'boom' } },
     message: 'failed to call webhook: an error on the server ("boom") has prevented the request from succeeding',
   },
@@ -189,7 +189,7 @@ for (const { name, response, message } of failures) {
     assert.ok(status.message?.startsWith(`${failed} ${message}`), String(status.message));
   });
 
-  test(`the write goes on if ${name} and failures are to be ignored`, async () => {
+  test(`the write succeeds with failurePolicy Ignore if ${name}`, async () => {
     await using hooks = await startWebhookServer(() => response);
     await using server = await cluster();
     await validatedBy(server.client, hook(hooks, { failurePolicy: 'Ignore' }));
@@ -197,7 +197,7 @@ for (const { name, response, message } of failures) {
   });
 }
 
-test('a webhook nobody answers for fails the write', async () => {
+test('an unreachable webhook fails the write', async () => {
   await using server = await cluster();
   await mutatedBy(server.client, hook('https://127.0.0.1:1/x'));
   const { message } = (await outcome(server.client.create(configMap, object()))) as StatusError['status'];
@@ -207,8 +207,8 @@ test('a webhook nobody answers for fails the write', async () => {
   );
 });
 
-test('a dry run asks no webhook that has side effects', async () => {
-  // Such webhooks can no longer be configured, but may have been long ago.
+test('a dry run does not call webhooks with side effects', async () => {
+  // Validation no longer accepts such webhooks, but old objects may contain them.
   const webhook = hook('https://hook.example.com', { sideEffects: 'Some', failurePolicy: 'Ignore' }) as MutatingWebhook;
   const [ready] = hooksOf<MutatingWebhook>([labelled('m', [webhook])]);
   const caller = createWebhookCaller({ clock: systemClock, resolve: () => assert.fail('it is asked') });
@@ -220,7 +220,7 @@ test('a dry run asks no webhook that has side effects', async () => {
   });
 });
 
-test('a dry run asks webhooks that mind it', async () => {
+test('a dry run calls webhooks that support it', async () => {
   await using hooks = await startWebhookServer(() => ({ allowed: true }));
   await using server = await cluster();
   await validatedBy(server.client, hook(hooks, { sideEffects: 'NoneOnDryRun' }));
@@ -228,7 +228,7 @@ test('a dry run asks webhooks that mind it', async () => {
   assert.equal(hooks.requests[0]?.request['dryRun'], true);
 });
 
-test('mutating webhooks are asked by the names of their configurations, then in order', async () => {
+test('mutating webhooks are called by configuration name, then in order', async () => {
   await using hooks = await startWebhookServer((_, path) => ({
     allowed: true,
     patch: [{ op: 'add', path: `/data/${path.slice(1, 2)}`, value: '' }],
@@ -249,7 +249,7 @@ test('mutating webhooks are asked by the names of their configurations, then in 
   );
 });
 
-test('a webhook that wants it is asked again after a later one changed the object', async () => {
+test('a webhook with reinvocation policy IfNeeded is called again after a later one changed the object', async () => {
   await using hooks = await startWebhookServer((_, path) =>
     path.startsWith('/late')
       ? { allowed: true, patch: [{ op: 'add', path: '/data/late', value: 'x' }] }
@@ -270,7 +270,7 @@ test('a webhook that wants it is asked again after a later one changed the objec
   );
 });
 
-test('what a webhook adds is filled in by the plugins before it', async () => {
+test('plugins before the webhook complete the fields that it adds', async () => {
   await using hooks = await startWebhookServer(() => ({
     allowed: true,
     patch: [{ op: 'add', path: '/spec/containers/-', value: { name: 'added', image: 'i' } }],
@@ -288,7 +288,7 @@ test('what a webhook adds is filled in by the plugins before it', async () => {
   assert.deepEqual(added?.volumeMounts, own?.volumeMounts);
 });
 
-test('a webhook that is told nothing of changes it may not make fails the write', async () => {
+test('a webhook that patches the object of a delete fails the write', async () => {
   await using hooks = await startWebhookServer(() => ({ allowed: true, patch: [{ op: 'remove', path: '/data' }] }));
   await using server = await cluster();
   await server.client.create(configMap, object());
@@ -339,7 +339,7 @@ const selections = [
     asked: false,
   },
   {
-    name: 'under a condition on what its writer may do',
+    name: 'under a condition on the permissions of the user',
     more: {
       matchConditions: [{ name: 'a', expression: "authorizer.group('').resource('secrets').check('get').allowed()" }],
     },
@@ -347,7 +347,7 @@ const selections = [
   },
 ];
 for (const { name, more, asked } of selections) {
-  test(`a webhook for objects ${name} is ${asked ? '' : 'not '}asked`, async () => {
+  test(`a webhook for objects ${name} is ${asked ? '' : 'not '}called`, async () => {
     await using hooks = await startWebhookServer(() => ({ allowed: true }));
     await using server = await cluster();
     await validatedBy(server.client, hook(hooks, more));
@@ -356,7 +356,7 @@ for (const { name, more, asked } of selections) {
   });
 }
 
-test('a condition that cannot be evaluated refuses the write', async () => {
+test('a match condition with an error denies the write', async () => {
   await using hooks = await startWebhookServer(() => ({ allowed: true }));
   await using server = await cluster();
   await validatedBy(
@@ -371,7 +371,7 @@ test('a condition that cannot be evaluated refuses the write', async () => {
   );
 });
 
-test('warnings reach whoever wrote', async () => {
+test('warnings of a webhook are returned to the client', async () => {
   await using hooks = await startWebhookServer(() => ({ allowed: true, warnings: ['careful'] }));
   await using server = await cluster();
   await validatedBy(server.client, hook(hooks));
@@ -384,7 +384,7 @@ test('warnings reach whoever wrote', async () => {
   assert.deepEqual(warnings, ['careful']);
 });
 
-test('a webhook that garbles who manages what changes nothing about that', async () => {
+test('a webhook cannot corrupt managedFields', async () => {
   await using hooks = await startWebhookServer(() => ({
     allowed: true,
     patch: [{ op: 'replace', path: '/metadata/managedFields', value: [{ manager: 'hook' }] }],
@@ -405,7 +405,7 @@ test('a webhook that garbles who manages what changes nothing about that', async
   assert.match(JSON.stringify(storage.cache.get(storage.keyOf('default', 'c'))?.managedFields), /"f:data"/);
 });
 
-test('the older review is answered in kind', async () => {
+test('a webhook that supports only v1beta1 gets and returns a v1beta1 review', async () => {
   await using hooks = await startWebhookServer(() => ({ allowed: true, uid: 'whatever' }));
   await using server = await cluster();
   await validatedBy(server.client, hook(hooks, { admissionReviewVersions: ['v2', 'v1beta1', 'v1'] }));
@@ -413,7 +413,7 @@ test('the older review is answered in kind', async () => {
   assert.equal(hooks.requests[0]?.version, 'admission.k8s.io/v1beta1');
 });
 
-test('webhook configurations are never shown to webhooks', async () => {
+test('webhook configurations are never sent to webhooks', async () => {
   await using hooks = await startWebhookServer(() => ({ allowed: false }));
   await using server = await cluster();
   const everything = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] };
@@ -452,7 +452,7 @@ const inOtherVersion = [
   { matchPolicy: 'Exact', seen: undefined, by: undefined },
 ];
 for (const { matchPolicy, seen, by } of inOtherVersion) {
-  test(`a webhook for another version ${seen ? 'sees the object in it' : 'is not asked'} if it wants ${matchPolicy}`, async () => {
+  test(`a webhook for another version ${seen ? 'receives the object in that version' : 'is not called'} if its match policy is ${matchPolicy}`, async () => {
     await using hooks = await startWebhookServer(() => ({
       allowed: true,
       patch: [{ op: 'add', path: '/spec/by', value: 'hook' }],
@@ -487,7 +487,7 @@ const makeToy = (server: Awaited<ReturnType<typeof cluster>>) =>
     .request({ method: 'POST', path: '/apis/example.com/v2/namespaces/default/toys', body: toy })
     .then(({ object }) => object as typeof toy);
 
-test('a null that a webhook puts into a custom object is for its schema to judge', async () => {
+test('a null from a webhook in a custom object is subject to schema validation', async () => {
   await using hooks = await startWebhookServer(() => ({
     allowed: true,
     patch: [
@@ -505,7 +505,7 @@ test('a null that a webhook puts into a custom object is for its schema to judge
   });
 });
 
-test('what a webhook adds and the schema does not know others see, but it is not stored', async () => {
+test('unknown fields from a webhook reach later webhooks but are not stored', async () => {
   await using hooks = await startWebhookServer(() => ({
     allowed: true,
     patch: [{ op: 'add', path: '/spec/odd', value: 1 }],
@@ -519,7 +519,7 @@ test('what a webhook adds and the schema does not know others see, but it is not
   assert.deepEqual(shown, [{ size: 7 }, { size: 7, odd: 1 }]);
 });
 
-test('a webhook in the same process is asked without a socket', async () => {
+test('an in-process webhook is called without a socket', async () => {
   const asked: unknown[] = [];
   const answer = (review: unknown) => {
     const { request } = review as { request: { uid: string } };

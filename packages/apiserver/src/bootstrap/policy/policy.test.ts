@@ -7,7 +7,7 @@ const policy = defaultPolicy();
 const namesOf = (kind: string) =>
   policy.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name ?? '');
 
-test('the policy has as many roles and bindings as that of Kubernetes v1.33', () => {
+test('the policy has the same number of roles and bindings as Kubernetes v1.33', () => {
   const counts = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'].map((kind) => namesOf(kind).length);
   assert.deepEqual(counts, [66, 47, 7, 7]);
 });
@@ -17,7 +17,7 @@ test('no two objects of the policy have the same name', () => {
   assert.equal(new Set(keys).size, keys.length);
 });
 
-test('every binding names a role of the policy', () => {
+test('every binding references a role of the policy', () => {
   const roles = new Set(policy.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`));
   for (const { kind, metadata, roleRef } of policy) {
     if (!kind.endsWith('Binding')) continue;
@@ -26,7 +26,7 @@ test('every binding names a role of the policy', () => {
   }
 });
 
-test('every controller has an account with a role of its name', () => {
+test('every controller has a ServiceAccount with a role of its name', () => {
   const controllers = namesOf('ClusterRole').filter((name) => name.startsWith('system:controller:'));
   const bindings = new Set(namesOf('ClusterRoleBinding'));
   assert.ok(controllers.length > 30);
@@ -36,7 +36,7 @@ test('every controller has an account with a role of its name', () => {
   );
 });
 
-test('nobody but masters may do everything', () => {
+test('only system:masters may do everything', () => {
   const isAll = ({ verbs, resources }: PolicyRule) => verbs.includes('*') && (resources ?? []).includes('*');
   const mighty = policy.filter(({ rules }) => ((rules ?? []) as readonly PolicyRule[]).some(isAll));
   assert.deepEqual(

@@ -18,23 +18,23 @@ const updated = (existing: KubeObject, expected: KubeObject): KubeObject => {
   return (result as { readonly object: KubeObject }).object;
 };
 
-test('what is as it should be is kept', () => {
+test('a current object is kept', () => {
   for (const object of policy) assert.deepEqual(reconcile(object, object), { type: 'keep' });
 });
 
-test('a role is given back what it lacks, part by part, and keeps what was added', () => {
+test('a role gets its missing rules back, and keeps additional ones', () => {
   const object = updated(with_(role, { rules: [extraRule] }), role);
   const [added, ...parts] = object.rules as { readonly resources: readonly string[] }[];
   assert.deepEqual(added, extraRule);
   assert.deepEqual([...new Set(parts.map(({ resources }) => resources[0]))], ['endpoints', 'services']);
 });
 
-test('a role that allows more needs nothing', () => {
+test('a role with more permissions is not changed', () => {
   const all = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }];
   assert.deepEqual(reconcile(with_(role, { rules: all }), role), { type: 'keep' });
 });
 
-test('a binding is given back its subjects, and keeps those that were added', () => {
+test('a binding gets its missing subjects back, and keeps additional ones', () => {
   const bob = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'bob' };
   const object = updated(with_(binding, { subjects: [bob] }), binding);
   assert.deepEqual(
@@ -43,12 +43,12 @@ test('a binding is given back its subjects, and keeps those that were added', ()
   );
 });
 
-test('a binding to another role gives way to a new one', () => {
+test('a binding to another role is recreated', () => {
   const other = with_(binding, { roleRef: { ...(binding.roleRef as object), name: 'cluster-admin' } });
   assert.deepEqual(reconcile(other, binding), { type: 'replace' });
 });
 
-test('an aggregated role is given back its selectors, and its rules are left to whoever gathers them', () => {
+test('an aggregated role gets its selectors back, and its rules are left to the controller', () => {
   const rules = [extraRule];
   assert.deepEqual(reconcile(with_(aggregated, { rules }), aggregated), { type: 'keep' });
   const object = updated(with_(aggregated, { rules, aggregationRule: undefined }), aggregated);
@@ -56,12 +56,12 @@ test('an aggregated role is given back its selectors, and its rules are left to 
   assert.deepEqual(object.rules, rules);
 });
 
-test('an administrator who switches it off is obeyed', () => {
+test('an object with autoupdate disabled is not changed', () => {
   const metadata = { ...role.metadata, annotations: { [autoUpdate]: 'false' } };
   assert.deepEqual(reconcile(with_(role, { metadata, rules: [] }), role), { type: 'keep' });
 });
 
-test('labels and annotations that are missing are put back, and those that differ are left', () => {
+test('missing labels and annotations are restored, and different ones are kept', () => {
   const metadata = { name: role.metadata.name!, labels: { 'kubernetes.io/bootstrapping': 'mine' } };
   const object = updated(with_(role, { metadata }), role);
   assert.deepEqual(object.metadata.labels, { 'kubernetes.io/bootstrapping': 'mine' });

@@ -10,7 +10,7 @@ function setUp() {
   return { clock, granted, leases };
 }
 
-test('keys of the same time to live share a lease for a minute, which lasts for all of them', async () => {
+test('keys with the same TTL share a lease for a minute, which lasts for all of them', async () => {
   const { clock, granted, leases } = setUp();
   assert.equal(await leases.leaseFor(3600), 1n);
   clock.advance(59_999);
@@ -20,7 +20,7 @@ test('keys of the same time to live share a lease for a minute, which lasts for 
   assert.deepEqual(granted, [3660, 3660]);
 });
 
-test('a key lives longer than asked by a twentieth of that at most', async () => {
+test('a key lives at most a twentieth longer than requested', async () => {
   const { clock, granted, leases } = setUp();
   await leases.leaseFor(100);
   clock.advance(5000);
@@ -36,7 +36,7 @@ test('a lease is shared by a thousand keys at most', async () => {
   assert.equal(granted.length, 2);
 });
 
-test('a lease that could not be had, or is gone, is not given out again', async () => {
+test('a failed or unknown lease is not reused', async () => {
   const clock = virtualClock();
   let grants = 0;
   const leases = createLeases(clock, async () => {
