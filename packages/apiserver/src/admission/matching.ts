@@ -53,7 +53,7 @@ export function compiledSelector(selector: LabelSelector | null | undefined): Se
 }
 
 /** Candidate: an entry with criteria, and its index in the list. */
-export type Concerned<T> = readonly [index: number, who: T];
+export type Concerned<T> = readonly [index: number, entry: T];
 
 export type Matcher = {
   /**

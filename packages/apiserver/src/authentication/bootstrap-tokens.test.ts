@@ -37,7 +37,7 @@ async function tokenOf(id: string, fields: { readonly [key: string]: string }): 
   return found && `${found.user.username} ${found.user.groups.join(' ')}`;
 }
 
-const cases: readonly [name: string, id: string, fields: object, who: string | undefined][] = [
+const cases: readonly [name: string, id: string, fields: object, expected: string | undefined][] = [
   ['authenticates a node', 'aaaaaa', {}, 'system:bootstrap:aaaaaa system:bootstrappers'],
   [
     'may have extra groups',
