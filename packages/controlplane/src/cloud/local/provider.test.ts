@@ -46,7 +46,7 @@ test('an address that is asked for is given, if it can be', async () => {
 test('each family of a Service has an address', async () => {
   const { give } = start('10.9.0.0/24', 'fd09::/112');
   assert.match((await give(service('web', { ipFamilies: ['IPv6', 'IPv4'] }))) ?? '', /^fd09::[\da-f]*,10\.9\.0\.\d+$/);
-  await assert.rejects(start('fd09::/112').give(service('web')), /no range of addresses/);
+  await assert.rejects(start('fd09::/112').give(service('web')), /no load balancer address range/);
 });
 
 test('neither the network nor everyone is given away, and what is given back can be had again', async () => {
