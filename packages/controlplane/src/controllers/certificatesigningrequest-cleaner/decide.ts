@@ -6,9 +6,9 @@ import { findCondition } from '@kruise/machinery/conditions';
 import { type Instant, parseTime } from '@kruise/values/time';
 
 const hourMs = 3_600_000;
-/** How long an approved, denied or failed request is kept, so that the requester can read the result. */
+/** Retention of an approved, denied or failed request, so that the requester can read the result. */
 const decidedMs = hourMs;
-/** How long a pending request is kept. */
+/** Retention of a pending request. */
 const pendingMs = 24 * hourMs;
 
 /** Deletes requests whose retention time has passed. */
