@@ -86,7 +86,7 @@ function newRevision(set: NodeSet, revision: number, find: (name: string) => Con
   for (let collisionCount = set.status?.collisionCount; ; collisionCount = (collisionCount ?? 0) + 1) {
     const hash = templateHash(spec?.template, collisionCount);
     const name = `${metadata.name}-${hash}`;
-    // A revision with this name but the same data would already have been found, so this is a hash collision.
+    // A revision with this name and the same data would already have been found, so this one is a hash collision.
     if (find(name)) continue;
     const made: ControllerRevision = {
       apiVersion: 'apps/v1',

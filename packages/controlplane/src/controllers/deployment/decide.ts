@@ -129,7 +129,7 @@ function withNewSet({ find }: Observed, standing: Standing, now: Instant): Stand
   for (let { collisionCount } = standing; ; collisionCount = (collisionCount ?? 0) + 1) {
     const made = replicaSetFor(deployment, { ...facts, collisionCount });
     const name = made.metadata.name ?? '';
-    // A ReplicaSet with this name but the same template would already have been found, so this is a hash collision.
+    // A ReplicaSet with this name and the same template would already have been found, so this one is a hash collision.
     if (find(name)) continue;
     const conditions = withMadeSet(deployment, standing.conditions, name, now);
     return { ...standing, sets: { newSet: made, oldSets }, conditions, collisionCount };
