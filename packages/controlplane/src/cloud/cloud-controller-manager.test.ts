@@ -43,7 +43,7 @@ const eventsOf = async ({ client }: Cluster, name: string) =>
     .filter(({ involvedObject }) => involvedObject.name === name)
     .map(({ reason }) => reason);
 
-test('a Service has an address for as long as it wants one', async () => {
+test('a Service of type LoadBalancer has an address as long as it has that type', async () => {
   await using cluster = await start(localProvider({ addressRanges: ['10.9.0.0/24'] }));
   const { client } = cluster;
   await client.create(node, { metadata: { name: 'a' } });
@@ -77,7 +77,7 @@ test('a Service has an address for as long as it wants one', async () => {
   assert.equal((await eventsOf(cluster, 'web')).at(-1), 'DeletedLoadBalancer');
 });
 
-test('a load balancer that cannot be made is tried again later, and it is told', async () => {
+test('a load balancer that cannot be provisioned is retried later, and an event is emitted', async () => {
   const { loadBalancers, ...provider } = localProvider({ addressRanges: ['10.9.0.0/24'] });
   let failures = 1;
   const ensure: NonNullable<typeof loadBalancers>['ensure'] = async (...wanted) => {
@@ -95,7 +95,7 @@ test('a load balancer that cannot be made is tried again later, and it is told',
   assert.equal((await addressesOf(cluster)).length, 1);
 });
 
-test('a node that waits for its cloud is let in', async () => {
+test('an uninitialized node is initialized by its cloud', async () => {
   await using cluster = await start(localProvider({ addressRanges: ['10.9.0.0/24'] }));
   const taints = [
     { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' as const },
@@ -110,7 +110,7 @@ test('a node that waits for its cloud is let in', async () => {
   assert.deepEqual(await eventsOf(cluster, 'a'), ['Synced']);
 });
 
-test('a node whose machine is gone is deleted, and routes follow nodes', async () => {
+test('a node without an instance is deleted, and routes follow nodes', async () => {
   const routes = new Map<string, Route>();
   const gone = new Set<string>();
   await using cluster = await start({

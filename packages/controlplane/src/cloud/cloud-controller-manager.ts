@@ -1,6 +1,6 @@
 /**
- * cloud-controller-manager: what joins a cluster to the cloud it is in. It is a program apart from kube-controller-manager
- * because clouds bring their own.
+ * cloud-controller-manager: controllers that integrate a cluster with its cloud provider. It is a separate program from
+ * kube-controller-manager because cloud providers ship their own.
  */
 import type { Client } from '@kruise/client/client';
 import type { Controller, Runnable } from '@kruise/client/controller';
@@ -13,18 +13,18 @@ import { cloudServiceController } from './service/controller.ts';
 
 export type CloudControllerManagerOptions = Omit<RunOptions, 'clientFor'> & {
   readonly provider: CloudProvider;
-  /** The client of a ServiceAccount in `kube-system`. */
+  /** Returns the client of a ServiceAccount in `kube-system`. */
   readonly clientOf: (serviceAccount: string) => Client;
-  /** The addresses Pods are given; routes are made where they are known. */
+  /** Pod CIDRs of the cluster. The route controller runs only if they are set. */
   readonly clusterRanges?: readonly string[];
-  /** Which controllers run: `*` all, `name` this one, `-name` not this one. */
+  /** Controllers to run: `*` enables all, `name` enables one, `-name` disables one. */
   readonly controllers?: readonly string[];
 };
 
 type Entry = {
   readonly name: string;
   readonly serviceAccount: string;
-  /** The controller, if the provider has what it takes. */
+  /** Creates the controller; undefined if the provider does not implement the required interface. */
   readonly make: (options: CloudControllerManagerOptions) => Controller | Runnable | undefined;
 };
 
@@ -52,7 +52,6 @@ const entries: readonly Entry[] = [
   },
 ];
 
-/** Runs the controllers until the signal is aborted. */
 export async function runCloudControllerManager(
   options: CloudControllerManagerOptions,
   signal: AbortSignal,
@@ -65,12 +64,12 @@ export async function runCloudControllerManager(
     if (made)
       accounts.set('run' in made ? made : { ...made, fieldManager: 'cloud-controller-manager' }, serviceAccount);
   }
-  // What runs is what was just made.
+  // Only the controllers that were just created run.
   const clientFor = (controller: Controller | Runnable) => clientOf(accounts.get(controller)!);
   await runControllers([...accounts.keys()], { ...runOptions, clientFor }, signal);
 }
 
-/** The names of controllers that do not exist, of those asked for. */
+/** Returns the requested controller names that do not exist. */
 export function unknownCloudControllers(wanted: readonly string[]): readonly string[] {
   const names = new Set(entries.map(({ name }) => name));
   return wanted.map((each) => each.replace(/^-/, '')).filter((name) => name !== '*' && !names.has(name));

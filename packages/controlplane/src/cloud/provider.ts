@@ -1,66 +1,69 @@
 /**
- * What a cloud can do for a cluster. A provider offers the parts it has; controllers of parts that are missing do not
- * run. Every call may be repeated, and must not mind that what it asks for is done already.
+ * Cloud provider interface. A provider implements the parts it supports; controllers for missing parts do not run.
+ * Every call must be idempotent.
  */
 import type { Node, NodeAddress } from '@kruise/api/core/node';
 import type { LoadBalancerStatus, Service } from '@kruise/api/core/service';
 
 export type CloudProvider = {
-  /** As `--cloud-provider` calls it. */
+  /** Name of the provider as passed to `--cloud-provider`. */
   readonly name: string;
   readonly instances?: Instances;
   readonly loadBalancers?: LoadBalancers;
   readonly routes?: Routes;
 };
 
-/** The machines that nodes are. */
+/** Instances behind the nodes. */
 export type Instances = {
   exists(node: Node, signal: AbortSignal): Promise<boolean>;
   isShutDown(node: Node, signal: AbortSignal): Promise<boolean>;
-  /** What is known of a machine; undefined if the cloud has nothing to say yet. */
+  /** Returns the metadata of an instance; undefined if the cloud does not know the instance yet. */
   metadata(node: Node, signal: AbortSignal): Promise<InstanceMetadata | undefined>;
 };
 
-/** A machine, as its cloud knows it. */
+/** Metadata of an instance as reported by the cloud. */
 export type InstanceMetadata = {
   readonly providerId: string;
   readonly instanceType?: string;
-  /** How it is reached; nodes say for themselves where there are none. */
+  /** Addresses of the instance. Without addresses, the node reports its own. */
   readonly addresses?: readonly NodeAddress[];
   readonly zone?: string;
   readonly region?: string;
-  /** Labels beyond those; none of Kubernetes' own, and none that the node has already. */
+  /** Additional labels. Labels of Kubernetes itself and labels that the node already has are skipped. */
   readonly labels?: Readonly<Record<string, string>>;
 };
 
-/** Ways in from outside, for Services of type LoadBalancer. */
+/** Load balancers for Services of type LoadBalancer. */
 export type LoadBalancers = {
-  /** Is told once, at the start, of the Services there are: for providers that remember nothing themselves. */
+  /** Passes the existing Services once at startup, for providers without a store. */
   restore?(services: readonly Service[]): void;
-  /** What became of a Service's load balancer; undefined if there is none. */
+  /** Returns the status of a Service's load balancer; undefined if the load balancer does not exist. */
   find(service: Service, signal: AbortSignal): Promise<LoadBalancerStatus | undefined>;
-  /** Makes a load balancer, or makes it what the Service says now. */
+  /** Creates a load balancer, or updates an existing one to match the Service. */
   ensure(service: Service, nodes: readonly Node[], signal: AbortSignal): Promise<LoadBalancerStatus>;
-  /** Tells a load balancer of the nodes it leads to. */
+  /** Updates the backend nodes of a load balancer. */
   updateNodes(service: Service, nodes: readonly Node[], signal: AbortSignal): Promise<void>;
   remove(service: Service, signal: AbortSignal): Promise<void>;
 };
 
-/** Ways to the Pods of each node. */
+/** Routes to the Pod CIDRs of each node. */
 export type Routes = {
   list(signal: AbortSignal): Promise<readonly Route[]>;
-  /** Makes a route; the hint is something to name it by. */
+  /** Creates a route; the provider may derive the name of the route from the hint. */
   create(nameHint: string, route: Omit<Route, 'name'>, signal: AbortSignal): Promise<void>;
   remove(route: Route, signal: AbortSignal): Promise<void>;
 };
 
 export type Route = {
   readonly name: string;
-  /** The node it leads to; empty if that is none of the cluster's. */
+  /** Target node of the route; empty if the target is not a node of the cluster. */
   readonly targetNode: string;
   readonly destination: string;
-  /** The addresses it was made for, where it depends on them: it is made anew if the node has others. */
+  /**
+   * Node addresses that the route was created for, if it depends on them. The route is recreated when the node's
+   * addresses change.
+   */
   readonly targetAddresses?: readonly NodeAddress[];
-  /** Leads nowhere: the machine is gone. */
+  /** The target instance no longer exists. */
   readonly isBlackhole?: boolean;
 };

@@ -1,4 +1,4 @@
-/** The names controllers had in `--controllers` before Kubernetes v1.27; what was written for them still has them. */
+/** Names that controllers had in `--controllers` before Kubernetes v1.27; existing configurations still use them. */
 export const aliases: ReadonlyMap<string, string> = new Map([
   ['attachdetach', 'persistentvolume-attach-detach-controller'],
   ['bootstrapsigner', 'bootstrap-signer-controller'],

@@ -41,18 +41,21 @@ import { ttlController } from './ttl/controller.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished/controller.ts';
 import { validatingAdmissionPolicyStatusController } from './validatingadmissionpolicy-status/controller.ts';
 
-/** A controller of kube-controller-manager, under the name that `--controllers` calls it by. */
+/** A controller of kube-controller-manager, under its name in `--controllers`. */
 export type CatalogueEntry = {
   readonly name: string;
-  /** The ServiceAccount in `kube-system` it acts as; kube-controller-manager itself where it has none. */
+  /**
+   * ServiceAccount in `kube-system` that the controller runs as. Without one, it uses the credentials of
+   * kube-controller-manager.
+   */
   readonly serviceAccount?: string;
-  /** Runs only where it is asked for by name. */
+  /** Disabled by default; runs only if it is enabled by name. */
   readonly isOptional?: boolean;
-  /** Made for a cluster; more than one where the work falls apart. */
+  /** Creates the controllers of this entry for a cluster. */
   readonly make: (settings: ControllerSettings) => readonly (Controller | Runnable)[];
 };
 
-/** Every controller there is, in the order of the alphabet. */
+/** All controllers, in alphabetical order. */
 export const catalogue: readonly CatalogueEntry[] = [
   {
     name: 'bootstrap-signer-controller',

@@ -13,7 +13,7 @@ import { catalogue } from './catalogue.ts';
 import { runControllerManager, selectControllers, unknownControllers } from './controller-manager.ts';
 import { serviceAccountCredentials } from './service-account-credentials.ts';
 
-test('the catalogue is in the order of the alphabet, and names nothing twice', () => {
+test('the catalogue is in alphabetical order, without duplicates', () => {
   const names = catalogue.map(({ name }) => name);
   assert.deepEqual(names, [...new Set(names)].sort());
 });
@@ -21,7 +21,7 @@ test('the catalogue is in the order of the alphabet, and names nothing twice', (
 const settings = { rootAuthorities: '', clusterRanges: ['10.0.0.0/16'] };
 const made = new Map(catalogue.map(({ name, make }) => [name, make(settings)]));
 
-// Who events are from is what people select them by.
+// Users select events by their reporting component.
 for (const [name, component] of [
   ['cronjob-controller', 'cronjob-controller'],
   ['daemonset-controller', 'daemonset-controller'],
@@ -43,7 +43,7 @@ for (const [name, component] of [
   ['statefulset-controller', 'statefulset-controller'],
   ['taint-eviction-controller', 'taint-eviction-controller'],
 ] as const) {
-  test(`events of ${name} are from ${component}`, () => {
+  test(`events of ${name} are reported by ${component}`, () => {
     assert.equal(made.get(name)?.[0]?.component, component);
   });
 }
@@ -60,7 +60,7 @@ for (const [name, workers] of [
   ['replicationcontroller-controller', 5],
   ['statefulset-controller', 5],
 ] as const) {
-  test(`${name} works on ${workers} objects at a time`, () => {
+  test(`${name} has ${workers} workers`, () => {
     const [controller] = made.get(name) ?? [];
     assert.equal(controller && 'workers' in controller && controller.workers, workers);
   });
@@ -72,7 +72,7 @@ for (const [wanted, unknown] of [
   ['*,-nonsense,rubbish', '-nonsense,rubbish'],
   ['*,-attachdetach', ''],
 ] as const) {
-  test(`of ${wanted} ${unknown || 'nothing'} is unknown`, () => {
+  test(`--controllers=${wanted} has unknown names: ${unknown || 'none'}`, () => {
     assert.equal(unknownControllers(wanted.split(',')).join(','), unknown);
   });
 }
@@ -92,7 +92,7 @@ for (const [wanted, runs] of [
   });
 }
 
-test('over the network each controller acts with the rights of its own account, under one lease', async () => {
+test('over the network, each controller uses its own ServiceAccount, under one lease', async () => {
   const user = { username: 'system:kube-controller-manager', groups: [] };
   await using server = await startTestServer({ https: true, user });
   const admin = server.clientOf({ username: 'admin', groups: ['system:masters'] });
@@ -146,7 +146,7 @@ test('over the network each controller acts with the rights of its own account, 
   const reference = { namespace: 'kube-system', name: 'kube-controller-manager' };
   assert.equal((await admin.get(lease, reference)).spec?.holderIdentity, 'test');
 
-  // What is applied is applied in the name of the controller, whose fields are its own.
+  // The controller's field manager owns the applied fields.
   const aggregationRule = {
     clusterRoleSelectors: [{ matchLabels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' } }],
   };

@@ -1,6 +1,6 @@
 /**
- * kube-controller-manager: every controller of the catalogue, or those asked for, under one lease. Each writes as a
- * ServiceAccount of its own that may do what it needs and no more; what is known is read once for all of them.
+ * kube-controller-manager: all controllers of the catalogue, or the requested ones, under one leader election lease.
+ * Each controller uses its own ServiceAccount with the least privileges; all share the same informers.
  */
 import type { Client } from '@kruise/client/client';
 import type { Controller, Runnable } from '@kruise/client/controller';
@@ -11,13 +11,15 @@ import type { ControllerSettings } from './settings.ts';
 
 export type ControllerManagerOptions = Omit<RunOptions, 'clientFor'> & {
   readonly settings: ControllerSettings;
-  /** The client of a ServiceAccount in `kube-system`. */
+  /** Returns the client of a ServiceAccount in `kube-system`. */
   readonly clientOf: (serviceAccount: string) => Client;
-  /** Which controllers run: `*` all that do by default, `name` this one too, `-name` not this one. Former names will do. */
+  /**
+   * Controllers to run: `*` enables all that are on by default, `name` enables one, `-name` disables one. Deprecated
+   * aliases are accepted.
+   */
   readonly controllers?: readonly string[];
 };
 
-/** Runs the controllers until the signal is aborted. */
 export async function runControllerManager(options: ControllerManagerOptions, signal: AbortSignal): Promise<void> {
   const { settings, clientOf, controllers: wanted = ['*'], ...runOptions } = options;
   const accounts = new Map<Controller | Runnable, string | undefined>();
@@ -31,18 +33,18 @@ export async function runControllerManager(options: ControllerManagerOptions, si
   await runControllers([...accounts.keys()], { ...runOptions, clientFor }, signal);
 }
 
-/** The controllers that run where these are wanted. */
+/** Returns the controllers that run for a `--controllers` value. */
 export function selectControllers(wanted: readonly string[]): readonly CatalogueEntry[] {
   return catalogue.filter(({ name, isOptional = false }) => isWanted(name, isOptional, wanted));
 }
 
-/** Whoever reads who wrote a field finds one manager, as upstream's are one program, unless a controller says otherwise. */
+/** Uses one field manager for all controllers, as upstream does with one program, unless a controller sets its own. */
 function inTheNameOfAll(controller: Controller | Runnable): Controller | Runnable {
   if ('run' in controller || controller.fieldManager !== controller.name) return controller;
   return { ...controller, fieldManager: 'kube-controller-manager' };
 }
 
-/** The names of controllers that do not exist, of those asked for. One that is not wanted need not be there. */
+/** Returns the requested controller names that do not exist. Disabling a controller that does not exist is allowed. */
 export function unknownControllers(wanted: readonly string[]): readonly string[] {
   const present = new Set(['*', ...catalogue.map(({ name }) => name)]);
   const heardOf = new Set([...present, ...aliases.values()]);
@@ -52,14 +54,14 @@ export function unknownControllers(wanted: readonly string[]): readonly string[]
   });
 }
 
-/** The name a controller has now, with the sign it was given. */
+/** Resolves an alias to the current controller name and keeps the leading minus sign. */
 function nameOf(wanted: string): string {
   const sign = wanted.startsWith('-') ? '-' : '';
   const name = wanted.slice(sign.length);
   return sign + (aliases.get(name) ?? name);
 }
 
-/** What is said of a controller first counts; where nothing is, the star does. */
+/** The first entry that names a controller wins; without one, `*` applies. */
 function isWanted(name: string, isOptional: boolean, wanted: readonly string[]): boolean {
   const said = wanted.map(nameOf).find((each) => each === name || each === `-${name}`);
   if (said !== undefined) return said === name;

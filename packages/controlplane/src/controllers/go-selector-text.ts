@@ -1,6 +1,6 @@
 import type { LabelSelector } from '@kruise/machinery/label-selector';
 
-/** A selector as Go prints it, which some messages do. */
+/** Formats a selector as Go prints it, which some messages include. */
 export function goSelectorText(selector: LabelSelector | null | undefined): string {
   if (!selector) return 'nil';
   const labels = Object.entries(selector.matchLabels ?? {})

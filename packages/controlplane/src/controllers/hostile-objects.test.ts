@@ -1,10 +1,9 @@
 /**
- * Objects that nobody would make in good faith, or that a mistake has made. With each of them in the cluster and all
- * controllers at work, everything else goes on as if it were not there, and where there is something to be said about
- * it, it is said where a user looks.
+ * Hostile or broken objects. With each of them in the cluster and all controllers running, everything else works as if
+ * the object were absent, and problems are reported where users look.
  *
- * "Goes on" is a matter of order, not of how fast the machine is: the clock stands still but for the second that
- * `assertAllElseWorks` lets pass, so whatever waits for a back-off, a time-out or somebody else's turn is late.
+ * The tests depend on order, not on the speed of the machine: the clock only advances by the second of
+ * `assertAllElseWorks`, so work that waits for a backoff, a timeout or another key is too late.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -49,7 +48,7 @@ const workloadOf = (app: string, replicas = 1) => ({
   template: templateOf(app),
 });
 
-/** A cluster with every controller that runs by default, and nodes that run whatever they are given. */
+/** Starts a cluster with all default controllers, and fake nodes that run every Pod. */
 async function startWhole(): Promise<Cluster> {
   const cluster = await startCluster();
   const stop = new AbortController();
@@ -63,7 +62,7 @@ async function startWhole(): Promise<Cluster> {
   return { ...cluster, close, [Symbol.asyncDispose]: close };
 }
 
-/** What has been told about an object, as `reason: message`. */
+/** Returns the events of an object, as `reason: message`. */
 async function toldOf({ client }: Cluster, name: string, place = 'default'): Promise<readonly string[]> {
   const { items } = await client.list(event, { namespace: place });
   return items
@@ -87,12 +86,12 @@ const refer = ({ apiVersion, kind, metadata }: KubernetesObject) => ({
 
 let spaces = 0;
 
-/** Whatever else there is, a namespace is filled, its workloads run, what is orphaned goes, and so does all of it. */
+/** Asserts that a namespace can be filled, its workloads run, orphans are collected, and the namespace is deleted. */
 async function assertAllElseWorks(cluster: Cluster): Promise<void> {
   const { client } = cluster;
   const place = `well-${spaces++}`;
   await client.create(namespace, { metadata: { name: place } });
-  // Pods are refused until there is an account for them.
+  // Pods are rejected until the default ServiceAccount exists.
   await cluster.pass(0);
   await client.create(deployment, { metadata: at('web', place), spec: workloadOf('web', 2) });
   await client.create(statefulSet, { metadata: at('db', place), spec: { ...workloadOf('db', 2), serviceName: 'db' } });
@@ -142,9 +141,9 @@ async function ownerThatGoes(client: Client, place: string): Promise<KubernetesO
 for (const [name, size] of [
   ['itself', 1],
   ['each other', 2],
-  ['one another in a circle of three', 3],
+  ['each other in a cycle of three', 3],
 ] as const) {
-  test(`objects that own ${name} stay while nobody deletes them, and all go when one does`, async () => {
+  test(`objects that own ${name} stay until one is deleted, and then all are deleted`, async () => {
     await using cluster = await startWhole();
     const { client } = cluster;
     const names = Array.from({ length: size }, (_, index) => `circle-${index}`);
@@ -166,7 +165,7 @@ for (const [name, size] of [
   });
 }
 
-test('workloads that select the same Pods keep to those of their own', async () => {
+test('workloads with the same selector keep to their own Pods', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   const selector = { matchExpressions: [{ key: 'app', operator: 'Exists' }] };
@@ -203,7 +202,7 @@ test('workloads that select the same Pods keep to those of their own', async () 
   assert.deepEqual(await versions(), before, 'nobody fights over a Pod');
 });
 
-test('a budget for everything counts every workload, and says which Pods it cannot count; one for nothing says so', async () => {
+test('a budget for everything counts every workload and reports Pods it cannot count; an empty one reports that', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   await client.create(deployment, { metadata: at('web'), spec: workloadOf('web', 3) });
@@ -237,11 +236,11 @@ test('a budget for everything counts every workload, and says which Pods it cann
   const condition = findCondition(status?.conditions, 'DisruptionAllowed');
   assert.deepEqual([condition?.status, condition?.reason, status?.disruptionsAllowed], ['False', 'SyncFailed', 0]);
   assert.ok((await toldOf(cluster, 'all')).some((told) => told.startsWith('CalculateExpectedPodCountFailed')));
-  // A kind that is not known may come: what it is said to own is kept.
+  // An unknown kind may be added later, so its dependents are kept.
   assert.equal((await client.get(pod, at('odd'))).status?.phase, 'Running');
 });
 
-test('ten thousand labels are carried along', async () => {
+test('ten thousand labels are supported', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`example.com/l-${index}`, 'x']));
@@ -262,7 +261,7 @@ test('ten thousand labels are carried along', async () => {
   assert.equal(Object.keys(first?.metadata.labels ?? {}).length, 10_002);
 });
 
-test('annotations that leave no room for those of the controller are refused, and the Deployment says so', async () => {
+test('annotations that leave no room for those of the controller are rejected, and the Deployment reports it', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   const annotations = { 'example.com/all': 'x'.repeat(256 * 1024 - 'example.com/all'.length) };
@@ -278,7 +277,7 @@ test('annotations that leave no room for those of the controller are refused, an
   assert.deepEqual([progressing?.status, progressing?.reason], ['False', 'ReplicaSetCreateError']);
 });
 
-test('a CronJob that was due every second for a year starts one Job, and tells how many it has missed', async () => {
+test('a CronJob that missed every second of a year creates one Job, and reports the missed runs', async () => {
   await using cluster = await startWhole();
   const { client, clock } = cluster;
   const schedules = { minutes: '* * * * *', seconds: '@every 1s' };
@@ -317,7 +316,7 @@ test('a CronJob that was due every second for a year starts one Job, and tells h
   await assertAllElseWorks(cluster);
 });
 
-test('a Job for as many Pods as there are numbers fills its quota, says so, and keeps nobody waiting', async () => {
+test('a Job with the maximum parallelism fills its quota, reports it, and blocks nothing', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   await client.create(namespace, { metadata: { name: 'huge' } });
@@ -347,7 +346,7 @@ test('a Job for as many Pods as there are numbers fills its quota, says so, and 
   await assertAllElseWorks(cluster);
 });
 
-test('an autoscaler of itself, of nothing and of a kind nobody knows says that it cannot scale', async () => {
+test('an autoscaler of itself, of a missing target or of an unknown kind reports that it cannot scale', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   const targets = {
@@ -370,7 +369,7 @@ test('an autoscaler of itself, of nothing and of a kind nobody knows says that i
   }
 });
 
-test('a Service with more Pods than fit shows as many as it may, and says so', async () => {
+test('a Service with too many Pods is truncated, and reports it', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   const count = 1500;
@@ -400,7 +399,7 @@ test('a Service with more Pods than fit shows as many as it may, and says so', a
   assert.equal(shown.metadata.annotations?.['endpoints.kubernetes.io/over-capacity'], 'truncated');
 });
 
-test('a quota of odd amounts, and of what does not exist, counts what it can', async () => {
+test('a quota with odd amounts and unknown resources counts what it can', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   const hard = {
@@ -429,7 +428,7 @@ test('a quota of odd amounts, and of what does not exist, counts what it can', a
   );
 });
 
-test('a namespace that a finalizer holds says which, and others go', async () => {
+test('a namespace held by a finalizer reports it, and others are deleted', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   await client.create(namespace, { metadata: { name: 'stuck' } });
@@ -444,7 +443,7 @@ test('a namespace that a finalizer holds says which, and others go', async () =>
   assert.match(condition?.message ?? '', /example\.com\/never in 1 resource instances/);
 });
 
-test('text of any kind is kept as it is, and leads to no second revision', async () => {
+test('any text is preserved, and causes no second revision', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   const odd = '\u0000\u0007\u001b[31m\u2028\u202e\ufeff\u{1f4a5}\u{10ffff}"\\<>&\t\r\n%s$(y){{z}}';
@@ -477,7 +476,7 @@ test('text of any kind is kept as it is, and leads to no second revision', async
   );
 });
 
-test('annotations that controllers read and cannot understand stop nobody', async () => {
+test('invalid annotations do not stop any controller', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   await client.create(deployment, { metadata: at('odd'), spec: workloadOf('odd', 3) });
@@ -496,11 +495,11 @@ test('annotations that controllers read and cannot understand stop nobody', asyn
   await assertAllElseWorks(cluster);
 });
 
-test('numbers as large as they come are waited for, and counted on', async () => {
+test('maximum numbers are supported', async () => {
   await using cluster = await startWhole();
   const { client } = cluster;
   const most = 2 ** 31 - 1;
-  // What no number of JavaScript can hold is a bigint; the types, which are for users, say number.
+  // Numbers that exceed JavaScript's safe range are bigints; the public types say number.
   const huge = (2n ** 63n - 1n) as unknown as number;
   const spec = {
     ...templateOf('a').spec,
@@ -546,7 +545,7 @@ test('numbers as large as they come are waited for, and counted on', async () =>
   );
 });
 
-test('where nothing can be written everything is tried ever more seldom', async () => {
+test('if all writes fail, everything is retried with backoff', async () => {
   await using cluster = await startCluster();
   const { client, clock } = cluster;
   const attempts = new Map<string, number>();

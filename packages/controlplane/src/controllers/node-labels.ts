@@ -1,9 +1,9 @@
 import type { Node } from '@kruise/api/core/node';
 
-/** Labels that are to have the value of others, where those are there: by the name of the copy. */
+/** Labels that mirror other labels, by the name of the copy. */
 export type CopiedLabels = { readonly [copy: string]: string };
 
-/** The copies among a node's labels that are missing or wrong, as they should be; undefined if all are right. */
+/** Returns the mirrored labels that are missing or wrong, with their correct values; undefined if all are right. */
 export function outdatedLabels(
   { metadata: { labels = {} } }: Node,
   copies: CopiedLabels,

@@ -1,25 +1,25 @@
-/** The taints that controllers put on nodes, and what it takes to put them there. */
+/** Taints that controllers set on nodes. */
 import type { Node, Taint } from '@kruise/api/core/node';
 import { type PatchAction, patch } from '@kruise/client/actions';
 import { formatTime, type Instant } from '@kruise/values/time';
 
-/** What tells one taint of a node from another. */
+/** Identity of a taint. */
 export type TaintId = Pick<Taint, 'key' | 'effect'>;
 
 export const notReadyKey = 'node.kubernetes.io/not-ready';
 export const unreachableKey = 'node.kubernetes.io/unreachable';
 
-/** Whether two taints are the same, whatever their value. */
+/** Reports whether two taints have the same key and effect. */
 export function isSameTaint(a: TaintId, b: TaintId): boolean {
   return a.key === b.key && a.effect === b.effect;
 }
 
-/** Whether a node has a taint. */
+/** Reports whether a node has a taint. */
 export function hasTaint({ spec }: Node, taint: TaintId): boolean {
   return spec?.taints?.some((each) => isSameTaint(each, taint)) ?? false;
 }
 
-/** The taints of a node with some put on and some taken off; undefined where that changes nothing. */
+/** Returns the taints of a node after adding and removing some; undefined if nothing changes. */
 export function changedTaints(
   { spec }: Node,
   { add = [], drop = [] }: { readonly add?: readonly TaintId[]; readonly drop?: readonly TaintId[] },
@@ -32,7 +32,7 @@ export function changedTaints(
   return [...kept, ...added.map(({ key, effect }) => ({ key, effect, timeAdded: formatTime(now) }))];
 }
 
-/** Gives a node other taints, unless somebody else changed the node meanwhile: the list is replaced as a whole. */
+/** Patches the taints of a node. The list is replaced as a whole, so the resourceVersion is a precondition. */
 export function patchTaints(node: Node, taints: readonly Taint[]): PatchAction {
   const { resourceVersion } = node.metadata;
   return patch(node, { metadata: { resourceVersion }, spec: { taints } });

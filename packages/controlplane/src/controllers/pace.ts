@@ -2,24 +2,30 @@ import type { Pod } from '@kruise/api/core/pod';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { type Instant, parseTime } from '@kruise/values/time';
 
-/** Below so many Pods a look costs less than it is worth to think about. */
+/** Below this number of Pods, the cost of a reconcile is negligible. */
 const fewPods = 100;
 const podsPerMs = 50;
 
 /**
- * How long a workload is left alone between two looks, in milliseconds. A look costs time in proportion to the Pods there
- * are; were each of them a reason to look again, as when all become ready one after the other, the whole would cost the
- * square. With a tenth of a second for 5,000 Pods it is at most a few percent of the time, however many change.
+ * Minimum interval between two reconciles of a workload, in milliseconds. A reconcile costs time proportional to the
+ * number of Pods. If every Pod event caused one, for example when all Pods become ready one after the other, the total
+ * cost would be quadratic. With 100 ms for 5,000 Pods it stays at a few percent of the time, regardless of the number
+ * of events.
  */
 export function restBetweenLooks(pods: number): number {
   return pods < fewPods ? 0 : pods / podsPerMs;
 }
 
-/** A Pod that ends so soon after it was made, as one its node does not let in, is likely to do so again. */
+/**
+ * A Pod that finishes this soon after its creation, for example because its node rejects it, is likely to do so again.
+ */
 const shortLifeMs = 10_000;
 const restAfterShortLifeMs = 1000;
 
-/** How long a workload is left alone because Pods ended as soon as they were made: others of them would end likewise. */
+/**
+ * Minimum interval between two reconciles of a workload whose Pods finish right after their creation: further Pods
+ * would fail likewise.
+ */
 export function restAfterShortLives(pods: readonly Pod[], now: Instant): number {
   const isShortLived = ({ metadata }: Pod) =>
     metadata.creationTimestamp != null && now - parseTime(metadata.creationTimestamp) < shortLifeMs;

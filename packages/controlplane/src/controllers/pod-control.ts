@@ -1,9 +1,9 @@
-/** Making and deleting the Pods of a workload, with the events that tell its users. */
+/** Creation and deletion of the Pods of a workload, with events on the workload. */
 import type { Pod } from '@kruise/api/core/pod';
 import { announced, type CreateAction, create, type RemoveAction, remove } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
 
-/** Makes a Pod, and tells of it on its workload. */
+/** Creates a Pod and emits an event on its workload. */
 export function createPod(owner: KubernetesObject, pod: Pod): CreateAction {
   return announced(create(pod), {
     about: owner,
@@ -12,7 +12,7 @@ export function createPod(owner: KubernetesObject, pod: Pod): CreateAction {
   });
 }
 
-/** Deletes a Pod, and tells of it on its workload. */
+/** Deletes a Pod and emits an event on its workload. */
 export function deletePod(owner: KubernetesObject, pod: Pod): RemoveAction {
   return announced(remove(pod), {
     about: owner,

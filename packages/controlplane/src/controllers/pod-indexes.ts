@@ -1,25 +1,28 @@
-/** The ways Pods are looked up. An index is known by its function, so that controllers that share one share its cost. */
+/** Pod indexes. An index is identified by its function, so that controllers share indexes and their cost. */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { Caches } from '@kruise/client/informer';
 import { requiredLabel, type Selector } from '@kruise/machinery/label-selector';
 import { claimNames } from '@kruise/machinery/pod-claims';
 
-/** By the name of the node a Pod is on. */
+/** Indexes Pods by node name. */
 export function byNode({ spec }: Pod): readonly string[] {
   return spec?.nodeName ? [spec.nodeName] : [];
 }
 
-/** By each label it has. */
+/** Indexes Pods by each of their labels. */
 export function byLabel({ metadata: { namespace = '', labels } }: Pod): readonly string[] {
   return labels ? Object.keys(labels).map((key) => labelId(namespace, key, labels[key] ?? '')) : [];
 }
 
-/** What a label of a namespace is found by. */
+/** Returns the index key of a label in a namespace. */
 export function labelId(namespace: string, key: string, value: string): string {
   return `${namespace}/${key}=${value}`;
 }
 
-/** The Pods of a namespace that a selector matches: found by a label it insists on, rather than by looking at all. */
+/**
+ * Returns the Pods of a namespace that match a selector. The lookup uses one required label, so that it need not scan
+ * all Pods.
+ */
 export function podsMatching(caches: Caches, namespace: string, selector: Selector): readonly Pod[] {
   const pods = caches.of(pod);
   const label = requiredLabel(selector);
@@ -29,7 +32,7 @@ export function podsMatching(caches: Caches, namespace: string, selector: Select
   return candidates.filter(({ metadata }) => selector.matches(metadata.labels));
 }
 
-/** By each claim it has, as `namespace/name`. */
+/** Indexes Pods by each of their PVCs, as `namespace/name`. */
 export function byClaim(pod: Pod): readonly string[] {
   return claimNames(pod).map(({ name }) => `${pod.metadata.namespace}/${name}`);
 }

@@ -35,18 +35,18 @@ async function setUp() {
   };
 }
 
-test('the account is made if it is missing, and one token serves for many requests', async () => {
+test('a missing account is created, and one token serves many requests', async () => {
   const { credentials, client, asked, close } = await setUp();
   const [first, second] = await Promise.all([credentials.current(), credentials.current()]);
   assert.match(first.authorization ?? '', /^Bearer ey/);
   assert.equal(first, second);
   assert.equal(await credentials.current(), first);
-  assert.equal(asked(), 2); // the first found no account
+  assert.equal(asked(), 2); // the first request found no account
   await client.get(serviceAccount, { namespace: 'kube-system', name: 'deployment-controller' });
   await close();
 });
 
-test('a token is renewed in its last fifth, never later', async () => {
+test('a token is renewed in the last fifth of its lifetime, never later', async () => {
   const { credentials, clock, asked, close } = await setUp();
   const first = await credentials.current();
   await clock.advanceAsync(0.69 * 3600_000);
@@ -57,7 +57,7 @@ test('a token is renewed in its last fifth, never later', async () => {
   await close();
 });
 
-test('a token that cannot be renewed is shown as long as it is good', async () => {
+test('a token that cannot be renewed is used until it expires', async () => {
   const { credentials, clock, breakDown, close } = await setUp();
   const first = await credentials.current();
   breakDown();
@@ -68,7 +68,7 @@ test('a token that cannot be renewed is shown as long as it is good', async () =
   await close();
 });
 
-test('a token that was refused is not shown again', async () => {
+test('a rejected token is not used again', async () => {
   const { credentials, close } = await setUp();
   const first = await credentials.current();
   assert.equal(credentials.refused?.(first), true);

@@ -1,7 +1,7 @@
 /**
- * The credentials of a ServiceAccount in `kube-system`, for a controller that is to have that account's rights and no
- * others. The account is made if it is missing, as nobody else would; tokens are asked for as they are needed, and anew
- * before they cease to be good.
+ * Credentials of a ServiceAccount in `kube-system`, for a controller that runs with the permissions of that account
+ * only. Creates the account if it is missing, because no other component does. Tokens are requested on demand and
+ * renewed before they expire.
  */
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import type { Client } from '@kruise/client/client';
@@ -14,12 +14,15 @@ import { type Instant, parseTime } from '@kruise/values/time';
 
 const namespace = 'kube-system';
 const expirationSeconds = 3600;
-/** The part of a token's time after which another is asked for, less a little, so that not all controllers ask at once. */
+/**
+ * Fraction of a token's lifetime after which it is renewed, minus jitter, so that controllers do not renew at the same
+ * time.
+ */
 const usedPart = 0.8;
 
 type Token = { readonly credential: Credential; readonly renewAt: Instant; readonly expiresAt: Instant };
 
-/** Credentials of an account, got through a client that may ask for its tokens. */
+/** Returns the credentials of an account, using a client that may request its tokens. */
 export function serviceAccountCredentials(client: Client, clock: Clock, random: Random, name: string): Credentials {
   const account = { namespace, name };
   let token: Token | undefined;
@@ -35,7 +38,8 @@ export function serviceAccountCredentials(client: Client, clock: Clock, random: 
       });
       return requestToken(client, account, spec);
     });
-    if (!status?.expirationTimestamp) throw new Error(`no token came for the ServiceAccount ${namespace}/${name}`);
+    if (!status?.expirationTimestamp)
+      throw new Error(`the TokenRequest for ServiceAccount ${namespace}/${name} returned no token`);
     const expiresAt = parseTime(status.expirationTimestamp);
     const lifetimeMs = expiresAt - askedAt;
     const renewAt = expiresAt - jitter(random, lifetimeMs * (1 - usedPart), 0.5);
@@ -54,7 +58,7 @@ export function serviceAccountCredentials(client: Client, clock: Clock, random: 
       const now = clock.now();
       if (now < token.renewAt) return token.credential;
       const { expiresAt, credential } = token;
-      // As long as the token is good, a server that gives no other is no reason to stop.
+      // While the token is valid, a failed renewal is not an error.
       return renew().then(
         (got) => got.credential,
         (error: unknown) => {
@@ -64,7 +68,7 @@ export function serviceAccountCredentials(client: Client, clock: Clock, random: 
       );
     },
     refused(credential) {
-      // The account may have been made anew under its name, and its former tokens are worth nothing.
+      // The account may have been recreated, which invalidates its tokens.
       if (token?.credential === credential) token = undefined;
       return true;
     },

@@ -3,33 +3,33 @@ import type { AutoscalerSettings } from './horizontal-pod-autoscaler/settings.ts
 import type { BlockLengths } from './node-ipam/allocator.ts';
 import type { MonitorSettings } from './node-lifecycle/monitor.ts';
 
-/** What the controllers of kube-controller-manager are told about the cluster. */
+/** Settings of kube-controller-manager's controllers. */
 export type ControllerSettings = {
-  /** The authorities Pods are to trust when they speak to the API server, as PEM text. */
+  /** CA bundle for Pods that connect to the API server, as PEM. */
   readonly rootAuthorities: string;
-  /** Signs certificates that were approved; none are signed where it is left out. */
+  /** CA that signs approved CSRs. Without it, no CSRs are signed. */
   readonly signer?: Authority;
-  /** How long certificates are good that ask for no less; a year by default. */
+  /** Maximum lifetime of signed certificates; one year by default. */
   readonly certificateSeconds?: number;
-  /** Signs the tokens of service-account Secrets, as PEM text; they are left empty where it is left out. */
+  /** Private key that signs the tokens of Secrets, as PEM. Without it, token Secrets stay empty. */
   readonly serviceAccountKey?: string;
-  /** The addresses Pods are given, from which each node has a part; nodes have none where it is left out. */
+  /** Pod CIDRs of the cluster, of which each node gets a block. Without them, nodes get no Pod CIDR. */
   readonly clusterRanges?: readonly string[];
   /**
-   * How long a namespace is left alone after it was deleted: until every API server knows, so that nothing is put into
-   * it any more. Five seconds by default; where there is one server, none are needed.
+   * Delay before a deleted namespace is emptied, until all API servers reject new content. Five seconds by default; a
+   * single API server needs none.
    */
   readonly namespaceDeletionDelaySeconds?: number;
-  /** How many Pods that have ended are kept; 12,500 by default, and all of them where it is 0. */
+  /** Number of terminated Pods that are kept; 12,500 by default, 0 keeps all. */
   readonly terminatedPodThreshold?: number;
-  /** The addresses Services are given. */
+  /** Service CIDRs. */
   readonly serviceRanges?: readonly string[];
-  /** How long the prefix of a node's part is in each family; 24 and 64 by default. */
+  /** Prefix length of a node's Pod CIDR per IP family; 24 and 64 by default. */
   readonly nodeBlockLengths?: BlockLengths;
-  /** How patient one is with nodes that are silent; as Kubernetes is where it is left out. */
+  /** Grace periods and eviction rates of the node lifecycle controller; Kubernetes' defaults if omitted. */
   readonly nodeMonitor?: Partial<MonitorSettings>;
-  /** How often, and how readily, workloads are sized; as in Kubernetes where it is left out. */
+  /** Settings of the HorizontalPodAutoscaler; Kubernetes' defaults if omitted. */
   readonly autoscaler?: Partial<AutoscalerSettings>;
-  /** How many endpoints a slice has at most; 100 by default. */
+  /** Maximum number of endpoints per EndpointSlice; 100 by default. */
   readonly maxEndpointsPerSlice?: number;
 };

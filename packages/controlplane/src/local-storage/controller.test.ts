@@ -10,7 +10,7 @@ import { startCluster } from '../testing/cluster.ts';
 import { localStorageControllers } from './controller.ts';
 import { installLocalStorage, localStorageAccount } from './manifests.ts';
 
-test('a claim gets a directory on the node chosen for it, grows, and is gone with its files', async () => {
+test('a PVC gets a directory on its selected node, is expanded, and is deleted with its files', async () => {
   await using cluster = await startCluster();
   const { client, clock } = cluster;
   const removed: string[] = [];
@@ -39,7 +39,7 @@ test('a claim gets a directory on the node chosen for it, grows, and is gone wit
   assert.equal((await found()).spec?.storageClassName, 'standard');
   assert.equal((await found()).status?.phase, 'Pending');
 
-  // As the scheduler would.
+  // Simulates the scheduler.
   const annotations = { 'volume.kubernetes.io/selected-node': 'node-1' };
   await client.patch(persistentVolumeClaim, data, { metadata: { annotations } }, { type: 'merge' });
   await cluster.pass(1);

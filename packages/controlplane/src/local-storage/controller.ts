@@ -8,13 +8,16 @@ import { type ClaimObserved, decideClaim } from './decide-claim.ts';
 import { type Directory, decideVolume } from './decide-volume.ts';
 import { provisioner, volumeNameFor } from './names.ts';
 
-/** What it takes to look after directories. */
+/** Dependencies of the local storage controllers. */
 export type LocalStorageOptions = {
-  /** Removes a directory with all that is in it. What is not there, or on a node out of reach, is no error. */
+  /**
+   * Removes a directory with its content. A directory that does not exist, or a node that is unreachable, is not an
+   * error.
+   */
   readonly removeDirectory: (directory: Directory) => Promise<void>;
 };
 
-/** Makes, enlarges and deletes volumes that are directories on nodes. */
+/** Local storage provisioner: creates, expands and deletes volumes that are directories on nodes. */
 export function localStorageControllers({ removeDirectory }: LocalStorageOptions): readonly Controller[] {
   return [
     defineController<typeof persistentVolumeClaim, ClaimObserved>({
@@ -42,7 +45,7 @@ export function localStorageControllers({ removeDirectory }: LocalStorageOptions
       for: persistentVolume,
       observe: (caches, key) => caches.of(persistentVolume).get(key),
       decide: decideVolume,
-      // What `decideVolume` has made of it.
+      // `decideVolume` sets the input.
       effects: { 'remove directory': (directory) => removeDirectory(directory as Directory) },
     }),
   ];

@@ -19,9 +19,9 @@ import { directoryFor, finalizer, nodeAnnotation, provisioner, volumeNameFor } f
 export type ClaimObserved = {
   readonly claim: PersistentVolumeClaim;
   readonly storageClass: StorageClass | undefined;
-  /** The volume it is bound to; else the one that was made for it. */
+  /** Volume that the PVC is bound to, otherwise the one provisioned for it. */
   readonly volume: PersistentVolume | undefined;
-  /** The node the scheduler has chosen for it, if there is such a node. */
+  /** Node that the scheduler selected for the PVC, if it exists. */
   readonly node: Node | undefined;
 };
 
@@ -29,7 +29,7 @@ type Status = StatusOf<PersistentVolumeClaim>;
 
 const nothing: Decision<Status> = { actions: [] };
 
-/** A claim that is to have a volume of ours gets one; one that has is given what it asks for. */
+/** Provisions a volume for a PVC of this provisioner, and expands the volume of a bound one. */
 export function decideClaim(observed: ClaimObserved, now: Instant): Decision<Status> {
   const { claim, volume } = observed;
   if (claim.spec?.volumeName) return volume ? expand(claim, volume, now) : nothing;
@@ -49,7 +49,7 @@ function provision({ claim, storageClass, node }: ClaimObserved): Decision<Statu
     };
   }
   if (!node) {
-    // The scheduler is to choose again.
+    // Removing the annotation makes the scheduler select a node again.
     const { [selectedNodeAnnotation]: gone, ...others } = annotations;
     if (gone === undefined) return nothing;
     const unplaced = { ...claim, metadata: { ...claim.metadata, annotations: others } };
@@ -68,7 +68,7 @@ function provision({ claim, storageClass, node }: ClaimObserved): Decision<Statu
   };
 }
 
-/** What a directory on one node cannot do. */
+/** Returns which requested feature a directory on one node does not support. */
 function faultOf({ spec, metadata }: PersistentVolumeClaim): string | undefined {
   if (spec?.selector) return 'claim.spec.selector is not supported';
   if (spec?.dataSource || spec?.dataSourceRef) return 'claim.spec.dataSource is not supported';
@@ -110,8 +110,8 @@ function volumeFor(claim: PersistentVolumeClaim, storageClass: StorageClass, nod
 }
 
 /**
- * A directory has no size of its own, so that what is asked for has only to be written down: first that it is being
- * done, for those who wait for it, then on the volume, then on the claim.
+ * Expands a volume. A directory has no fixed size, so the new size is only recorded: first the resize status, for
+ * clients that wait for it, then the volume, then the PVC.
  */
 function expand(claim: PersistentVolumeClaim, volume: PersistentVolume, now: Instant): Decision<Status> {
   const { status } = claim;

@@ -7,7 +7,7 @@ import { finalizer, nodeAnnotation, provisioner } from './names.ts';
 /** A directory on a node. */
 export type Directory = { readonly node: string; readonly path: string };
 
-/** The files of a volume go when nobody claims it any more, then its object; unless it is to be retained. */
+/** Deletes the files of a released volume, then its object, unless the reclaim policy is Retain. */
 export function decideVolume(volume: PersistentVolume): Decision<never> {
   const { metadata, spec, status } = volume;
   const isOurs = metadata.annotations?.[provisionedByAnnotation] === provisioner;

@@ -78,29 +78,33 @@ const said = (actions: readonly Action[]) =>
 const failed = 'failed to provision volume with StorageClass "standard": ';
 
 const provisions: readonly (readonly [name: string, observed: ClaimObserved, words: readonly string[]])[] = [
-  ['a claim with a node gets a volume', world(), ['tell Provisioning', 'create pvc-c1']],
-  ['a claim gets one volume', world({ volume: volume('Available') }), []],
-  ['a claim of another provisioner is left to it', world({ claim: claim({}, {}) }), []],
-  ['a class that has changed hands is left alone', world({ storageClass: { ...storageClass, provisioner: 'x' } }), []],
-  ['a class that is gone is waited for', world({ storageClass: undefined }), []],
-  ['a node that is gone is to be chosen anew', world({ node: undefined }), ['update data']],
+  ['a PVC with a selected node gets a volume', world(), ['tell Provisioning', 'create pvc-c1']],
+  ['a PVC gets one volume', world({ volume: volume('Available') }), []],
+  ['a PVC of another provisioner is ignored', world({ claim: claim({}, {}) }), []],
   [
-    'many nodes cannot have one directory',
+    'a PVC whose class changed its provisioner is ignored',
+    world({ storageClass: { ...storageClass, provisioner: 'x' } }),
+    [],
+  ],
+  ['a missing storage class is awaited', world({ storageClass: undefined }), []],
+  ['a deleted node must be selected again', world({ node: undefined }), ['update data']],
+  [
+    'a directory cannot be shared by nodes',
     world({ claim: claim({ accessModes: ['ReadWriteMany'] }) }),
     [`${failed}accessMode ReadWriteMany is not supported: a volume is on one node`],
   ],
   [
-    'a directory is no device',
+    'a directory is not a block device',
     world({ claim: claim({ volumeMode: 'Block' }) }),
     [`${failed}volumeMode Block is not supported: a volume is a directory`],
   ],
   [
-    'a claim that nobody waits for has no node',
+    'a PVC without a consumer has no node',
     world({ claim: claim({}, { 'volume.kubernetes.io/storage-provisioner': 'local.kruise.io' }) }),
     [`${failed}no node was selected: the class must have volumeBindingMode WaitForFirstConsumer`],
   ],
   [
-    'a volume is not chosen by labels',
+    'label selectors are not supported',
     world({ claim: claim({ selector: {} }) }),
     [`${failed}claim.spec.selector is not supported`],
   ],
@@ -109,7 +113,7 @@ for (const [name, observed, words] of provisions) {
   test(name, () => assert.deepEqual(said(decideClaim(observed, now).actions), words));
 }
 
-test('a volume is a directory that only its node has', () => {
+test('a volume is a directory with an affinity to its node', () => {
   const made = decideClaim(world(), now).actions.find(({ type }) => type === 'create');
   assert.deepEqual(made?.type === 'create' && made.object, {
     apiVersion: 'v1',
@@ -161,7 +165,7 @@ const resizing: Partial<ClaimStatus> = {
   allocatedResourceStatuses: { storage: 'ControllerResizeInProgress' },
 };
 
-test('a claim that asks for more is told that it will have it', () => {
+test('a PVC that requests more storage gets the resize status', () => {
   const { actions, status, events } = decideClaim(world({ claim: bound('8Gi'), volume: volume('Bound') }), now);
   assert.deepEqual(actions, []);
   const { conditions, allocatedResources, capacity } = status as ClaimStatus;
@@ -175,7 +179,7 @@ test('a claim that asks for more is told that it will have it', () => {
   );
 });
 
-test('then it has it, and its volume before', () => {
+test('the volume is expanded before the PVC', () => {
   const observed = world({ claim: bound('8Gi', resizing), volume: volume('Bound') });
   const { actions, status, events } = decideClaim(observed, now);
   assert.deepEqual(inWords(actions), ['update pvc-c1']);
@@ -193,9 +197,9 @@ test('then it has it, and its volume before', () => {
 });
 
 const atRest: readonly (readonly [string, ClaimObserved])[] = [
-  ['a claim that has enough is left alone', world({ claim: bound('5Gi'), volume: volume('Bound') })],
+  ['a PVC with enough storage is unchanged', world({ claim: bound('5Gi'), volume: volume('Bound') })],
   [
-    'the volume of another provisioner is left to it',
+    'the volume of another provisioner is ignored',
     world({ claim: bound('8Gi'), volume: volume('Bound', { by: 'x' }) }),
   ],
 ];
@@ -204,26 +208,22 @@ for (const [name, observed] of atRest) {
 }
 
 const deletions: readonly (readonly [name: string, volume: PersistentVolume, words: readonly string[]])[] = [
-  ['a volume that is bound stays', volume('Bound', { isGoing: true }), []],
+  ['a bound volume is kept', volume('Bound', { isGoing: true }), []],
+  ['a released volume is deleted after its files', volume('Released'), ['effect remove directory', 'delete pvc-c1']],
   [
-    'a volume that nobody claims goes after its files',
-    volume('Released'),
-    ['effect remove directory', 'delete pvc-c1'],
-  ],
-  [
-    'a volume on its way out is let go after its files',
+    'a terminating volume loses its finalizer after its files are deleted',
     volume('Released', { isGoing: true }),
     ['effect remove directory', 'update pvc-c1'],
   ],
-  ['a volume that is retained stays', volume('Released', { policy: 'Retain' }), []],
+  ['a volume with Retain is kept', volume('Released', { policy: 'Retain' }), []],
   [
-    'a volume that is to be retained after all is let go with its files in place',
+    'a terminating volume with Retain loses its finalizer and keeps its files',
     volume('Released', { policy: 'Retain', isGoing: true }),
     ['update pvc-c1'],
   ],
-  ['a volume that others hold is left to them', volume('Released', { isGoing: true, finalizers: ['other'] }), []],
-  ['a new volume waits for its claim', volume('Pending'), []],
-  ['the volume of another provisioner stays', volume('Released', { by: 'x' }), []],
+  ['foreign finalizers are kept', volume('Released', { isGoing: true, finalizers: ['other'] }), []],
+  ['a new volume waits for its PVC', volume('Pending'), []],
+  ['the volume of another provisioner is kept', volume('Released', { by: 'x' }), []],
 ];
 for (const [name, given, words] of deletions) {
   test(name, () => assert.deepEqual(inWords(decideVolume(given).actions), words));

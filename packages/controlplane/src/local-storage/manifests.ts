@@ -1,4 +1,4 @@
-/** The objects local storage needs in a cluster: a class for claims that name none, and rights. */
+/** Objects that local storage needs in a cluster: a default storage class and RBAC. */
 import { type ClusterRole, clusterRole } from '@kruise/api/rbac/clusterrole';
 import { type ClusterRoleBinding, clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import { type StorageClass, storageClass } from '@kruise/api/storage/storageclass';
@@ -7,7 +7,7 @@ import { createMissing } from '@kruise/client/create-missing';
 import { defaultStorageClassAnnotations } from '@kruise/machinery/default-class';
 import { provisioner } from './names.ts';
 
-/** The ServiceAccount in `kube-system` that local storage acts as. */
+/** ServiceAccount in `kube-system` that local storage runs as. */
 export const localStorageAccount = 'local-storage';
 
 const standardClass: StorageClass = {
@@ -48,7 +48,7 @@ const binding: ClusterRoleBinding = {
   subjects: [{ kind: 'ServiceAccount', namespace: 'kube-system', name: localStorageAccount }],
 };
 
-/** Makes what is missing of them; what somebody has changed stays as it is. */
+/** Creates the missing objects; existing ones are not changed. */
 export async function installLocalStorage(client: Client): Promise<void> {
   await Promise.all([
     createMissing(client, storageClass, standardClass),

@@ -1,12 +1,12 @@
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 
-/** Who makes these volumes, as classes and volumes name it. */
+/** Provisioner name in storage classes and volumes. */
 export const provisioner = 'local.kruise.io';
 
-/** On a volume: the node its files are on. */
+/** Volume annotation: node of the files. */
 export const nodeAnnotation = 'local.kruise.io/node';
 
-/** Keeps the object of a volume until its files are gone. */
+/** Keeps the volume object until its files are deleted. */
 export const finalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
 
 const directory = '/var/lib/kruise/volumes';
@@ -15,7 +15,7 @@ export function volumeNameFor({ metadata }: PersistentVolumeClaim): string {
   return `pvc-${metadata.uid}`;
 }
 
-/** Where the files of a claim are on its node; for people, its name is in it. */
+/** Returns the directory of a PVC on its node; it contains the PVC name for readability. */
 export function directoryFor(claim: PersistentVolumeClaim): string {
   return `${directory}/${volumeNameFor(claim)}_${claim.metadata.namespace}_${claim.metadata.name}`;
 }

@@ -1,4 +1,4 @@
-/** One attempt to place a Pod: a decision, and what follows from it. */
+/** Scheduling attempt: one scheduling cycle of a Pod, and its binding or failure handling. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Client } from '@kruise/client/client';
 import type { SeriesRecorder } from '@kruise/client/event-series';
@@ -35,40 +35,43 @@ export type Means = {
   readonly queue: SchedulingQueue;
   readonly lookup: Lookup;
   readonly extenders: readonly Extender[];
-  /** The Pods that others are being made to leave for, by uid. */
+  /** UIDs of the Pods whose victims are being evicted. */
   readonly preempting: Set<string>;
-  /** The Pods as they were last seen. */
+  /** Pods in the cache. */
   readonly pods: { get(key: string): Pod | undefined };
-  /** Has writes done, a number at a time. */
+  /** Concurrency limit for writes. */
   readonly limit: Limit;
-  /** Has waited for what takes its time, for any number of Pods. */
+  /** Tracks binding cycles that wait, without a limit. */
   readonly waits: Limit;
   readonly metrics?: SchedulerMetrics;
-  /** Ends all waiting. */
+  /** Aborts all waiting. */
   readonly signal: AbortSignal;
 };
 
-/** Why a Pod was not placed, and what follows from it. */
+/** Reason why a Pod was not scheduled, and its consequences. */
 type Failure = {
   readonly message: string;
   readonly reason: 'Unschedulable' | 'SchedulerError';
-  /** The plugins that were against it: none, if something went wrong. */
+  /** Plugins that rejected the Pod: empty after an error. */
   readonly rejectedBy: ReadonlySet<string>;
-  /** The node it is to come to: none, if that is empty; as before, if it is left out. */
+  /** Nominated node: empty clears the nomination, omitted keeps it. */
   readonly nominate?: string;
 };
 
 type Rejected = Decision & { readonly type: 'rejected' };
 
-/** Tries Pods one after the other; each search begins where the last one ended. What has to be waited for is returned. */
+/**
+ * Attempts Pods one after the other; each search starts where the last one ended. Returns a promise if the caller has
+ * to wait.
+ */
 export function createAttempts(means: Means): (queued: QueuedPod) => Promise<void> | undefined {
   const { client, clock, random, log, recorder, profiles, cluster, queue, lookup, extenders, pods } = means;
   const { limit, waits, metrics, signal } = means;
   const memory = createMemory();
-  // What is being written of Pods that were rejected, by uid: it must not come after their binding.
+  // Pending status writes of rejected Pods, by UID: they must complete before the binding.
   const telling = new Map<string, Promise<void>>();
   let start = 0;
-  // Pods of other schedulers do not come into the queue.
+  // Pods of other schedulers do not enter the queue.
   const profileOf = ({ spec }: PodInfo): Profile => profiles.get(spec.schedulerName ?? '')!;
 
   return function attempt(queued) {
@@ -79,7 +82,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
       return undefined;
     }
     if (cluster.isAssumed(pod.uid)) {
-      // It changed between being taken and being assumed, and so came here once more.
+      // The Pod was updated between pop and assume, and was queued a second time.
       queue.done(pod.uid);
       return undefined;
     }
@@ -133,7 +136,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
     }
   }
 
-  /** Who might leave for a Pod; undefined if nobody is asked to in its profile. */
+  /** Finds preemption victims for a Pod; undefined if its profile has no preemption. */
   function preemptionFor(pod: PodInfo, { diagnosis, filters }: Rejected): Preemption | undefined {
     const { preemption: args } = profileOf(pod);
     if (!args) return undefined;
@@ -159,7 +162,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
     limit.run(
       () => evictFor(pod, candidate, others, means),
       (error) => {
-        log.warn({ pod: pod.key, node: candidate.node, error }, 'Pods could not be made to leave for another');
+        log.warn({ pod: pod.key, node: candidate.node, error }, 'preemption failed');
         queue.activate(pod.uid);
       },
     );
@@ -180,11 +183,11 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
         metrics?.placed(queued.attempts, clock.elapsedMs() - (queued.readyAt ?? begun));
       },
       (error) => {
-        // Whoever is told to stop leaves the Pod to the next, and has nothing to say of it.
+        // On shutdown, the Pod is left to the next leader without a status update.
         if (signal.aborted) return;
         for (const reservation of reservations) reservation.unreserve();
         cluster.forget(pod.uid);
-        // To others it is as if the Pod had been there and gone.
+        // For other Pods, a failed binding is equivalent to the deletion of the assumed Pod.
         const before = { ...pod.pod, spec: { ...pod.spec, nodeName: node.name } };
         queue.move({ resource: 'Pod', action: 'Delete', before });
         fail(queued, failureOf(error));
@@ -213,7 +216,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
     metrics?.attempted(spec.schedulerName ?? '', reason === 'Unschedulable' ? 'unschedulable' : 'error', 0);
     const current = pods.get(key);
     if (current?.metadata.uid !== uid || current.spec?.nodeName) {
-      // It is gone, or has got a node from someone else.
+      // The Pod is deleted, or another scheduler has bound it.
       queue.done(uid);
       return;
     }
@@ -226,7 +229,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
       ...(nominate === undefined ? {} : nominationPatch(current, nominate)),
     };
     if (Object.keys(patch).length === 0) return;
-    const onError = (error: unknown) => log.warn({ pod: key, error }, 'the status of a Pod could not be written');
+    const onError = (error: unknown) => log.warn({ pod: key, error }, 'failed to update pod status');
     const { promise, resolve } = Promise.withResolvers<void>();
     telling.set(uid, promise);
     limit.run(async () => {
@@ -249,7 +252,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
   }
 }
 
-/** Something went wrong: the Pod is tried again after its back-off, whatever happens. */
+/** Handles an error: the Pod is retried after its backoff, regardless of events. */
 function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   return { message, reason: 'SchedulerError', rejectedBy: new Set(), nominate: '' };

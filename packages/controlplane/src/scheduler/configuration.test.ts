@@ -6,11 +6,11 @@ import { emptyParts } from './testing/parts.ts';
 
 const header = { apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration' };
 
-test('a configuration that says nothing is the default', () => {
+test('an empty configuration is the default', () => {
   assert.deepEqual(readConfiguration(header), defaultConfiguration);
 });
 
-test('what is said of all profiles holds where a profile says nothing else', () => {
+test('common settings apply to profiles that do not override them', () => {
   const { profiles } = readConfiguration({
     ...header,
     percentageOfNodesToScore: 30,
@@ -25,7 +25,7 @@ test('what is said of all profiles holds where a profile says nothing else', () 
   );
 });
 
-test('the election is configured in words of time', () => {
+test('leader election is configured with durations', () => {
   const leaderElection = {
     leaderElect: false,
     leaseDuration: '1m',
@@ -43,7 +43,7 @@ test('the election is configured in words of time', () => {
   });
 });
 
-test('what extenders see to is not the business of the scheduler, if they say so', () => {
+test('resources managed by extenders are ignored by the scheduler on request', () => {
   const managedResources = [{ name: 'example.com/gpu', ignoredByScheduler: true }, { name: 'example.com/fpga' }];
   const extender = {
     urlPrefix: 'https://e',
@@ -78,7 +78,7 @@ const wrong: readonly (readonly [fields: object, message: RegExp])[] = [
   ],
 ];
 for (const [fields, message] of wrong) {
-  test(`a configuration with ${JSON.stringify(fields)} is refused`, () => {
+  test(`a configuration with ${JSON.stringify(fields)} is rejected`, () => {
     assert.throws(() => readConfiguration({ ...header, ...fields }), message);
   });
 }
@@ -91,7 +91,7 @@ const filterNames = (plugins: object) => profileWith(plugins).filters.map(({ nam
 const weights = (plugins: object) =>
   Object.fromEntries(profileWith(plugins).scorers.map(({ plugin, weight }) => [plugin.name, weight]));
 
-test('by default every plugin has its part, in order', () => {
+test('by default, every plugin is enabled at its extension points, in order', () => {
   assert.deepEqual(filterNames({}), [
     'NodeUnschedulable',
     'NodeName',
@@ -121,24 +121,24 @@ test('by default every plugin has its part, in order', () => {
   );
 });
 
-test('a plugin can be taken out of one part, or of all', () => {
+test('a plugin can be disabled at one extension point, or at all', () => {
   assert.equal('ImageLocality' in weights({ score: { disabled: [{ name: 'ImageLocality' }] } }), false);
   assert.equal(filterNames({ multiPoint: { disabled: [{ name: 'NodePorts' }] } }).includes('NodePorts'), false);
   assert.equal(profileWith({ postFilter: { disabled: [{ name: '*' }] } }).preemption, undefined);
   assert.notEqual(profileWith({}).preemption, undefined);
 });
 
-test('a plugin can be given another weight, and comes first where it is named', () => {
+test('a plugin can have another weight, and comes first where it is enabled explicitly', () => {
   const plugins = { score: { enabled: [{ name: 'NodeResourcesFit', weight: 7 }] } };
   assert.deepEqual(Object.entries(weights(plugins))[0], ['NodeResourcesFit', 7]);
   assert.equal(weights({ multiPoint: { enabled: [{ name: 'NodeResourcesFit', weight: 5 }] } }).NodeResourcesFit, 5);
 });
 
-test('only what is named is left where all else is taken out', () => {
+test('only enabled plugins are left if all others are disabled', () => {
   const plugins = { filter: { enabled: [{ name: 'NodePorts' }], disabled: [{ name: '*' }] } };
   assert.deepEqual(filterNames(plugins), ['NodePorts']);
 });
 
-test('a plugin that does not exist is refused', () => {
+test('an unknown plugin is rejected', () => {
   assert.throws(() => profileWith({ filter: { enabled: [{ name: 'Magic' }] } }), /plugin "Magic" does not exist/);
 });

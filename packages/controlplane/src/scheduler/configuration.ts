@@ -1,4 +1,4 @@
-/** What a scheduler is told: `KubeSchedulerConfiguration` of `kubescheduler.config.k8s.io/v1`. */
+/** Scheduler configuration: `KubeSchedulerConfiguration` of `kubescheduler.config.k8s.io/v1`. */
 import { isObject } from '@kruise/machinery/json-value';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import type { ExtenderConfiguration, ExtenderTls } from './extenders/extender.ts';
@@ -15,7 +15,7 @@ export type SchedulerConfiguration = {
 export type ProfileConfiguration = {
   readonly schedulerName: string;
   readonly percentageOfNodesToScore: number;
-  /** By extension point: `multiPoint` is all of them. */
+  /** Plugins by extension point; `multiPoint` stands for all of them. */
   readonly plugins: { readonly [point: string]: PluginSet };
   readonly pluginConfig: PluginArgs;
 };
@@ -59,7 +59,7 @@ export const defaultConfiguration: SchedulerConfiguration = {
 const apiVersion = 'kubescheduler.config.k8s.io/v1';
 const kind = 'KubeSchedulerConfiguration';
 
-/** Reads a configuration, as it is in a file. Throws an error that says what is wrong with which field. */
+/** Parses a configuration file. Throws an error with the path of the invalid field. */
 export function readConfiguration(value: unknown): SchedulerConfiguration {
   const root = object(value, '');
   if (root.apiVersion !== apiVersion || root.kind !== kind) {
@@ -163,7 +163,7 @@ function managedResources(extender: { readonly [name: string]: unknown }, path: 
   });
 }
 
-/** The resources that extenders see to, and the scheduler does not. */
+/** Returns the resources that extenders manage and the scheduler ignores. */
 function ignoredResources(extenders: unknown): readonly string[] {
   return list(extenders ?? [], 'extenders').flatMap((each, index) => {
     const path = `extenders[${index}]`;

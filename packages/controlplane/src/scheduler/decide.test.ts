@@ -14,11 +14,11 @@ import { feasibleFor, judge, profileIn } from './testing/judge.ts';
 const hostname = 'kubernetes.io/hostname';
 const unavailable = (count: number, reasons: string) => `0/${count} nodes are available: ${reasons}.`;
 
-test('where there are no nodes, none is chosen', () => {
+test('without nodes, none is selected', () => {
   assert.equal(judge(podOf('p'), { cluster: clusterOf([]) }), 'no nodes');
 });
 
-test('reasons are counted by node, sorted as text, and a node can have several', () => {
+test('reasons are counted by node and sorted as text, and a node can have several', () => {
   const cluster = clusterOf([
     nodeOf('control', { taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }] }),
     nodeOf('small', { allocatable: { cpu: '1', memory: '1Gi' } }),
@@ -34,7 +34,7 @@ test('reasons are counted by node, sorted as text, and a node can have several',
   );
 });
 
-test('the first filter that is against a node speaks for all', () => {
+test('the first filter that rejects a node is reported', () => {
   const cluster = clusterOf([nodeOf('n', { unschedulable: true, allocatable: { cpu: '1' } })]);
   assert.equal(
     judge(podOf('p', { requests: { cpu: '2' } }), { cluster }),
@@ -54,7 +54,7 @@ const named = (...names: readonly string[]) => ({
   },
 });
 
-test('a Pod for one node, such as those of DaemonSets, has only that node looked at', () => {
+test('for a Pod with an affinity to one node, such as a daemon Pod, only that node is evaluated', () => {
   const cluster = clusterOf([nodeOf('a'), nodeOf('b', { unschedulable: true }), nodeOf('c')]);
   assert.equal(judge(podOf('p', named('c')), { cluster }), 'c');
   assert.equal(
@@ -67,7 +67,7 @@ test('a Pod for one node, such as those of DaemonSets, has only that node looked
   );
 });
 
-test('a Pod that asks for two nodes at once is told so without any being looked at', () => {
+test('a Pod that requires two nodes at once is rejected without evaluating any', () => {
   const matchFields = ['a', 'b'].map((name) => ({ key: 'metadata.name', operator: 'In' as const, values: [name] }));
   const required = { nodeSelectorTerms: [{ matchFields }] };
   const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
@@ -77,7 +77,7 @@ test('a Pod that asks for two nodes at once is told so without any being looked 
   );
 });
 
-test('the node with the highest score is chosen', () => {
+test('the node with the highest score is selected', () => {
   const cluster = clusterOf(
     [nodeOf('a'), nodeOf('b'), nodeOf('c')],
     [
@@ -88,7 +88,7 @@ test('the node with the highest score is chosen', () => {
   assert.equal(judge(podOf('p', { requests: { cpu: '500m', memory: '1Gi' } }), { cluster }), 'b');
 });
 
-test('of nodes with the same score each is chosen now and then', () => {
+test('nodes with equal scores are selected at random', () => {
   const cluster = clusterOf([nodeOf('a'), nodeOf('b'), nodeOf('c')]);
   const chosen = new Map<string, number>();
   const random = seededRandom(1);
@@ -102,7 +102,7 @@ test('of nodes with the same score each is chosen now and then', () => {
   for (const count of chosen.values()) assert.ok(count > 60, `one was chosen ${count} times of 300`);
 });
 
-test('the node that was cleared for a Pod is taken if it will do, however good others are', () => {
+test('a feasible nominated node is selected regardless of scores', () => {
   const nodes = [nodeOf('good'), nodeOf('cleared', { taints: [{ key: 'slow', effect: 'PreferNoSchedule' }] })];
   const pod = podOf('p', { status: { nominatedNodeName: 'cleared' } });
   assert.equal(judge(pod, { cluster: clusterOf(nodes) }), 'cleared');
@@ -114,7 +114,7 @@ test('the node that was cleared for a Pod is taken if it will do, however good o
 const wide = { requests: { cpu: '3' } };
 const nominations = (on: string, pod: Pod) => ({ onNode: (name: string) => (name === on ? [podInfoOf(pod)] : []) });
 
-test('room that was made for a Pod is not taken by one of no more importance', () => {
+test('the place of a nominated Pod is not taken by a Pod of equal or lower priority', () => {
   const cluster = clusterOf([nodeOf('n')]);
   const coming = podOf('coming', { ...wide, priority: 10 });
   for (const [priority, outcome] of [
@@ -127,7 +127,7 @@ test('room that was made for a Pod is not taken by one of no more importance', (
   assert.equal(judge(coming, { cluster, nominations: nominations('n', coming) }), 'n');
 });
 
-test('a Pod is not placed near one that is only expected', () => {
+test('affinity to a nominated Pod is not sufficient', () => {
   const cluster = clusterOf([nodeOf('n')]);
   const coming = podOf('coming', { labels: { app: 'db' }, priority: 10 });
   const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app: 'db' } } };
@@ -150,7 +150,7 @@ const wanted: readonly [nodes: number, percentage: number, expected: number][] =
   [1000, 100, 1000],
 ];
 for (const [nodes, percentageOfNodesToScore, expected] of wanted) {
-  test(`of ${nodes} nodes ${expected} are enough at ${percentageOfNodesToScore || 'the usual'} percent`, () => {
+  test(`of ${nodes} nodes, ${expected} feasible ones are enough at ${percentageOfNodesToScore || 'the default'} percent`, () => {
     assert.equal(feasibleWanted({ ...profileIn(), percentageOfNodesToScore }, nodes), expected);
   });
 }
@@ -200,7 +200,7 @@ const helps: readonly [plugin: string, pod: PodTraits, node: NodeTraits, isPreem
   ],
 ];
 for (const [plugin, pod, node, isPreemptable] of helps) {
-  test(`what ${plugin} has against ${JSON.stringify(pod)} ${isPreemptable ? 'may' : 'does not'} go with other Pods`, () => {
+  test(`the rejection by ${plugin} of ${JSON.stringify(pod)} ${isPreemptable ? 'may' : 'does not'} depend on other Pods`, () => {
     const cluster = clusterOf([nodeOf('n', node)], [other]);
     const circumstances = { cluster, nominations: { onNode: () => [] }, random: seededRandom(1), start: 0 };
     const { decision } = decide(profileIn(), podInfoOf(podOf('p', pod)), circumstances);
@@ -210,7 +210,7 @@ for (const [plugin, pod, node, isPreemptable] of helps) {
   });
 }
 
-test('where one node alone will do it is taken, whatever it scores', () => {
+test('a single feasible node is selected without scoring', () => {
   const cluster = clusterOf([nodeOf('a', { unschedulable: true }), nodeOf('b')]);
   const profile = profileIn();
   const scorers = profile.scorers.map(({ weight, plugin }) => {
@@ -222,7 +222,7 @@ test('where one node alone will do it is taken, whatever it scores', () => {
   assert.deepEqual([decision.type, decision.type === 'placed' && decision.node.name], ['placed', 'b']);
 });
 
-test('a search begins where the last one ended', () => {
+test('a search starts where the last one ended', () => {
   const cluster = clusterOf(Array.from({ length: 200 }, (_, index) => nodeOf(`n${index}`)));
   const random = seededRandom(1);
   const seen = new Set<number>();
@@ -237,7 +237,7 @@ test('a search begins where the last one ended', () => {
   assert.deepEqual([...seen], [0, 100]);
 });
 
-test('nodes are looked at zone by zone in turn', () => {
+test('nodes are evaluated round robin over zones', () => {
   const cluster = clusterOf([
     nodeIn('a', 'a1'),
     nodeIn('a', 'a2'),
@@ -251,7 +251,7 @@ test('nodes are looked at zone by zone in turn', () => {
   );
 });
 
-test('zones of one name in two regions are two', () => {
+test('zones of the same name in two regions are distinct', () => {
   const nodeAt = (region: string, name: string) =>
     nodeIn('a', name, { labels: { 'topology.kubernetes.io/region': region } });
   const cluster = clusterOf([nodeAt('x', 'x1'), nodeAt('x', 'x2'), nodeAt('y', 'y1')]);
@@ -261,7 +261,7 @@ test('zones of one name in two regions are two', () => {
   );
 });
 
-test('a Pod is only ever placed on a node that passes every filter', () => {
+test('a Pod is only placed on a node that passes every filter', () => {
   const arbitraryNode = fc.record({
     zone: fc.constantFrom('a', 'b', undefined),
     cpu: fc.constantFrom('1', '2', '4'),

@@ -1,6 +1,6 @@
 /**
- * Where a Pod goes: the nodes that pass all filters, as many as are worth looking at, are scored, and the best of them
- * wins. Decides by what it is given and by nothing else; whoever calls it carries it out.
+ * Scheduling algorithm: filters nodes until enough are feasible, scores them, and selects the best. Depends only on its
+ * arguments; the caller executes the decision.
  */
 import type { Random } from '@kruise/values/random';
 import { randomInteger } from '@kruise/values/random';
@@ -18,28 +18,28 @@ export type Decision =
   | { readonly type: 'rejected'; readonly diagnosis: Diagnosis; readonly filters: Filters }
   | { readonly type: 'no nodes' };
 
-/** The nodes that pass all filters. */
+/** Nodes that pass all filters. */
 export type Feasible = {
   readonly type: 'feasible';
   readonly nodes: readonly NodeInfo[];
-  /** What speaks against the others that were looked at. */
+  /** Rejections of the other evaluated nodes. */
   readonly diagnosis: Diagnosis;
   readonly filters: Filters;
   readonly recollection: Recollection | undefined;
 };
 
-/** What a decision depends on beside the Pod and its profile. */
+/** Inputs of a decision besides the Pod and its profile. */
 export type Circumstances = {
   readonly cluster: ClusterView;
   readonly nominations: Nominations;
   readonly random: Random;
-  /** What is known of Pods alike; nothing, if it is left out. */
+  /** Memoized results of equivalent Pods; disabled if omitted. */
   readonly memory?: Memory;
-  /** The index of the node the search begins with, so that all get their turn. */
+  /** Index of the node at which the search starts, so that all nodes are evaluated in turn. */
   readonly start: number;
 };
 
-/** A decision, and where the next search is to begin. */
+/** A decision, and the start of the next search. */
 export type Outcome = { readonly decision: Decision; readonly nextStart: number };
 
 export function decide(profile: Profile, pod: PodInfo, circumstances: Circumstances): Outcome {
@@ -48,7 +48,7 @@ export function decide(profile: Profile, pod: PodInfo, circumstances: Circumstan
   return { decision: { type: 'placed', node: chooseNode(profile, pod, found, circumstances) }, nextStart };
 }
 
-/** Looks for nodes that pass all filters. */
+/** Finds the nodes that pass all filters. */
 export function findFeasible(
   profile: Profile,
   pod: PodInfo,
@@ -61,7 +61,7 @@ export function findFeasible(
   const recollection = circumstances.memory?.of(profile, pod);
   const { filters, rejection, nodeNames, narrowedBy } = prepareFilters(profile.filters, pod, cluster, recollection);
   if (rejection) {
-    // Who is against every node, and cannot be won over, speaks for all that came before.
+    // A plugin that rejects every node without preemption is reported alone.
     const blamed = rejection.plugin && !rejection.isPreemptable ? [] : narrowedBy;
     const plugins = new Set([...blamed, rejection.plugin].filter((name) => name !== ''));
     const preFilterMessage = rejection.reasons.join(', ');
@@ -83,7 +83,7 @@ export function findFeasible(
     return { type: 'feasible', nodes, diagnosis, filters, recollection };
   };
 
-  // Others were made to leave that node for the Pod's sake, so it is most likely the only one that will do.
+  // Victims were evicted from the nominated node, so it is most likely the only feasible one.
   const nominated = cluster.node(pod.pod.status?.nominatedNodeName ?? '');
   if (nominated && check(nominated)) return { found: foundOn([nominated]), nextStart: start };
 
@@ -92,7 +92,7 @@ export function findFeasible(
   return { found: foundOn(nodes), nextStart: (start + nodes.length + rejections.size) % nodeCount };
 }
 
-/** The best of the nodes that pass; `bonus` is what others add to their scores. */
+/** Selects the best feasible node; `bonus` contains the scores of extenders. */
 export function chooseNode(
   profile: Profile,
   pod: PodInfo,
@@ -112,7 +112,7 @@ function notNamed(plugins: readonly string[]): Rejection {
   return { plugin: '', isPreemptable: false, reasons: [reason] };
 }
 
-/** The nodes that pass, from `start` on and around, until there are enough. */
+/** Returns the feasible nodes, starting at `start` with wrap-around, until enough are found. */
 function search(
   nodes: readonly NodeInfo[],
   start: number,
@@ -128,11 +128,11 @@ function search(
   return feasible;
 }
 
-/** Below so many nodes all are looked at, and above it at least so many. */
+/** Minimum number of feasible nodes to find; smaller clusters are searched completely. */
 const fewestNodes = 100;
 const smallestPercentage = 5;
 
-/** How many nodes that pass are enough to choose among. */
+/** Returns the number of feasible nodes to find. */
 export function feasibleWanted({ percentageOfNodesToScore, scorers }: Profile, nodeCount: number): number {
   if (scorers.length === 0) return 1;
   if (nodeCount < fewestNodes) return nodeCount;
@@ -141,7 +141,7 @@ export function feasibleWanted({ percentageOfNodesToScore, scorers }: Profile, n
   return Math.max(Math.trunc((nodeCount * percentage) / 100), fewestNodes);
 }
 
-/** The index of one of the highest scores, each as likely as the next. */
+/** Returns the index of a random one of the highest scores. */
 function pickBest(scores: Float64Array, random: Random): number {
   let best = 0;
   let ties = 1;
@@ -156,7 +156,7 @@ function pickBest(scores: Float64Array, random: Random): number {
   return best;
 }
 
-/** The weighted sums of all scores, in the order of the nodes. */
+/** Returns the weighted sum of all scores, in the order of the nodes. */
 function scoreNodes(
   { scorers }: Profile,
   pod: PodInfo,

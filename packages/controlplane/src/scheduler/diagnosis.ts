@@ -1,28 +1,31 @@
-/** Why a Pod cannot be placed, for people to read: `0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu.` */
+/**
+ * Diagnosis: human-readable reasons why a Pod is unschedulable: `0/3 nodes are available: 1 Too many pods, 2
+ * Insufficient cpu.`
+ */
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { Rejection } from './plugin.ts';
 
 export type Diagnosis = {
   readonly nodeCount: number;
-  /** What speaks against each node, by its name. */
+  /** Rejections by node name. */
   readonly rejections: ReadonlyMap<string, Rejection>;
-  /** What speaks against those that are not named. */
+  /** Rejection of all other nodes. */
   readonly absent: Rejection;
-  /** Why no node was looked at at all, if none was. */
+  /** Reason why no node was evaluated. */
   readonly preFilterMessage?: string;
-  /** The plugins that were against it: only what they wait for can help. */
+  /** Plugins that rejected the Pod: only their events can make it schedulable. */
   readonly plugins: ReadonlySet<string>;
 };
 
-/** Nodes that nothing is known of will not do, and nobody says why. */
+/** Rejection of nodes that were not evaluated, without a reason. */
 export const unexamined: Rejection = { plugin: '', isPreemptable: false, reasons: [] };
 
-/** What speaks against a node. */
+/** Returns the rejection of a node. */
 export function rejectionOf({ rejections, absent }: Diagnosis, node: string): Rejection {
   return rejections.get(node) ?? absent;
 }
 
-/** All reasons, each with the number of nodes it holds for. */
+/** Returns all reasons with the number of nodes for each. */
 export function messageOf(diagnosis: Diagnosis, postFilterMessage = ''): string {
   const { nodeCount, preFilterMessage } = diagnosis;
   const why = preFilterMessage || reasonsOf(diagnosis);

@@ -1,4 +1,4 @@
-/** What happens in the cluster that may let a Pod be placed that could not be before. */
+/** Cluster events that may make a Pod schedulable. */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { isSame } from '@kruise/machinery/json-value';
@@ -28,7 +28,7 @@ export type EventAction =
   | 'UpdatePodToleration'
   | 'UpdatePodSchedulingGatesEliminated';
 
-/** Something that happened, and the object before and after it. */
+/** A cluster event with the object before and after it. */
 export type ClusterEvent<T = unknown> = {
   readonly resource: EventResource;
   readonly action: EventAction;
@@ -36,7 +36,7 @@ export type ClusterEvent<T = unknown> = {
   readonly after?: T;
 };
 
-/** What about a node has changed that Pods may have waited for. */
+/** Returns the events of a node update. */
 export function nodeEvents(before: Node, after: Node): readonly ClusterEvent<Node>[] {
   const actions = new Set<EventAction>();
   if (before.spec?.unschedulable && !after.spec?.unschedulable) actions.add('UpdateNodeTaint');
@@ -46,7 +46,7 @@ export function nodeEvents(before: Node, after: Node): readonly ClusterEvent<Nod
   return [...actions].map((action) => ({ resource: 'Node', action, before, after }));
 }
 
-/** What about a Pod has changed that it, or others, may have waited for. */
+/** Returns the events of a Pod update. */
 export function podEvents(before: Pod, after: Pod): readonly ClusterEvent<Pod>[] {
   const actions: EventAction[] = [];
   if (!isSame(before.metadata.labels, after.metadata.labels)) actions.push('UpdatePodLabel');
@@ -61,7 +61,7 @@ export function podEvents(before: Pod, after: Pod): readonly ClusterEvent<Pod>[]
   return actions.map((action) => ({ resource: 'Pod', action, before, after }));
 }
 
-/** Whether a Pod takes up less of some resource than before. */
+/** Reports whether a Pod requests less of some resource than before. */
 function isScaledDown(before: Pod, after: Pod): boolean {
   if (before.spec === after.spec && before.status?.containerStatuses === after.status?.containerStatuses) return false;
   const [had, has] = [requestsOf(before), requestsOf(after)];

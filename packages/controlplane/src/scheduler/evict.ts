@@ -1,4 +1,4 @@
-/** Makes Pods leave for one of more importance. */
+/** Evicts preemption victims. */
 import { pod as podKind } from '@kruise/api/core/pod';
 import type { Client } from '@kruise/client/client';
 import type { SeriesRecorder } from '@kruise/client/event-series';
@@ -13,15 +13,15 @@ export type EvictionMeans = {
   readonly client: Client;
   readonly clock: Clock;
   readonly recorder: SeriesRecorder;
-  /** The Pods that others are being made to leave for, by uid: not to be tried before it is done. */
+  /** UIDs of the Pods whose victims are being evicted: not schedulable until that is done. */
   readonly preempting: Set<string>;
 };
 
 const victimsAtATime = 16;
 
 /**
- * Has the victims leave, the last of them only when the Pod may be tried again: that one's going is what brings it
- * back. Pods of less importance that were to come to the node no longer are.
+ * Evicts the victims. The last one is deleted only after the Pod is marked as schedulable again: that deletion
+ * activates it. Nominations of lower-priority Pods for the node are cleared.
  */
 export async function evictFor(
   pod: PodInfo,
@@ -59,7 +59,7 @@ async function evict(victim: PodInfo, preemptor: PodInfo, node: string, means: E
     if (patch) await patchStatus(client, victim.pod, patch);
     await client.delete(podKind, { name, namespace }, { preconditions: { uid } });
   } catch (error) {
-    // It has left by itself.
+    // The victim is already deleted.
     if (isNotFound(error)) return;
     throw error;
   }

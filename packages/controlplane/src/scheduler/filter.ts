@@ -1,28 +1,28 @@
-/** All filters of a profile together, for one Pod. */
+/** All filters of a profile for one Pod. */
 import type { ClusterView } from './cluster/cluster.ts';
 import { copyNodeInfo, type NodeInfo, putPod } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import type { Recollection } from './memory.ts';
 import type { ChangeableFilter, NodeFilter, Plugin, Rejection } from './plugin.ts';
 
-/** Judges nodes by every filter, in turn, until one is against it. */
+/** Evaluates all filters on a node until one rejects it. */
 export type Filters = {
   check(node: NodeInfo): Rejection | undefined;
-  /** The same filters, which can be told of Pods that come and go. */
+  /** Copies the filters for a simulation with added and removed Pods. */
   fork(): ChangeableFilters;
 };
 export type ChangeableFilters = Filters & { change(pod: PodInfo, node: NodeInfo, by: 1 | -1): void };
 
 export type Preparation = {
   readonly filters: Filters;
-  /** What speaks against all nodes, if anything does. */
+  /** Rejection of all nodes, if any. */
   readonly rejection: Rejection | undefined;
-  /** The only nodes that can do, and the plugins that say so. */
+  /** The only nodes to evaluate, and the plugins that restricted them. */
   readonly nodeNames: ReadonlySet<string> | undefined;
   readonly narrowedBy: readonly string[];
 };
 
-/** Has every plugin look at the Pod, until one is against it for good. */
+/** Runs all PreFilter plugins until one rejects the Pod. */
 export function prepareFilters(
   plugins: readonly Plugin[],
   pod: PodInfo,
@@ -30,7 +30,7 @@ export function prepareFilters(
   recollection?: Recollection,
 ): Preparation {
   const filters: NodeFilter[] = [];
-  // Those that judge a node by itself come first; what they say together is remembered.
+  // Filters that depend on the node alone come first; their combined result is memoized.
   let localCount = 0;
   const narrowedBy: string[] = [];
   let nodeNames: ReadonlySet<string> | undefined;
@@ -40,7 +40,7 @@ export function prepareFilters(
     if (!prepared) continue;
     if ('rejection' in prepared) {
       rejection = prepared.rejection;
-      // Where preempting others may help, the other filters are needed to find out whom.
+      // If preemption may help, the remaining filters are needed to find victims.
       if (rejection.isPreemptable) continue;
       break;
     }
@@ -52,7 +52,7 @@ export function prepareFilters(
     if (nodeNames.size > 0) continue;
     const plugins = [...narrowedBy].sort();
     const named = plugins.length === 1 ? `plugin ${plugins[0]}` : `plugin(s) [${plugins.join(' ')}] simultaneously`;
-    // No plugin of its own is blamed; those that named nodes are.
+    // No single plugin is reported, but the plugins that restricted the nodes are.
     rejection = { plugin: '', isPreemptable: false, reasons: [`node(s) didn't satisfy ${named}`] };
     break;
   }
@@ -61,7 +61,7 @@ export function prepareFilters(
   return { filters: { ...all, ...(remembering ? { check: remembering } : {}) }, rejection, nodeNames, narrowedBy };
 }
 
-/** Asks the first filters only where it is not known what they say. */
+/** Evaluates the first filters only if their result is not memoized. */
 function remembered(first: readonly NodeFilter[], others: readonly NodeFilter[], { on }: Recollection) {
   const local = together(first);
   const rest = together(others);
@@ -94,12 +94,12 @@ function together(filters: readonly NodeFilter[]): Filters {
   };
 }
 
-/** The Pods that are to come to a node once others have made room for them. */
+/** Pods that are nominated to a node. */
 export type Nominations = { onNode(name: string): readonly PodInfo[] };
 
 /**
- * Judges a node also as if the Pods of no less importance were on it that are to come: the Pod must not take the place
- * that was made for them, and must not rely on their coming either.
+ * Evaluates a node with and without its nominated Pods of equal or higher priority: the Pod must neither take their
+ * place nor depend on them.
  */
 export function checkWithNominated(
   filters: Filters,

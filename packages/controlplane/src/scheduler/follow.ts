@@ -1,4 +1,7 @@
-/** Takes in what happens in the cluster: what is on which node, who waits for one, and what may help those who do. */
+/**
+ * Event handlers of the scheduler: update the cache and the scheduling queue, and move unschedulable Pods on events
+ * that may help.
+ */
 import type { Node } from '@kruise/api/core/node';
 import { type PersistentVolume, persistentVolume } from '@kruise/api/core/persistentvolume';
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
@@ -29,7 +32,7 @@ export type Followed = {
   readonly storage: Storage;
 };
 
-/** Tells the cluster and the queue of all there is, then of every change. */
+/** Feeds the scheduler cache and the queue with the initial objects, then with every change. */
 export function followCluster(followed: Followed, signal: AbortSignal): void {
   const { pods, nodes, cluster, queue, profiles } = followed;
   const isOurs = (pod: Pod | undefined) => pod !== undefined && profiles.has(pod.spec?.schedulerName ?? '');
@@ -45,7 +48,7 @@ export function followCluster(followed: Followed, signal: AbortSignal): void {
     else for (const event of nodeEvents(previous, object)) queue.move(event);
   };
 
-  /** What a Pod leaves to others, which are no more important, where it was to come to. */
+  /** Releases the nomination of a Pod, which may help Pods of equal or lower priority. */
   const freeNomination = (pod: Pod) => {
     const priority = pod.spec?.priority ?? 0;
     const isNoHigher = (other: PodInfo) => other.priority <= priority;
@@ -79,7 +82,7 @@ export function followCluster(followed: Followed, signal: AbortSignal): void {
   const onPod = ({ type, object, previous }: Change<Pod>) => {
     const before = type === 'deleted' ? object : previous;
     const states = [before, type === 'deleted' ? undefined : object] as const;
-    // A Pod that is over has left its node, as far as others are concerned.
+    // A finished Pod does not use its node any more.
     const [was, is] = states.map((pod) => (pod && !isPodFinished(pod) ? pod : undefined));
     onWaiting(isWaiting(was) ? was : undefined, isWaiting(is) ? is : undefined);
     onPlaced(isPlaced(was) ? was : undefined, isPlaced(is) ? is : undefined);
@@ -87,13 +90,13 @@ export function followCluster(followed: Followed, signal: AbortSignal): void {
   const isPlaced = (pod: Pod | undefined) => Boolean(pod?.spec?.nodeName);
   const isWaiting = (pod: Pod | undefined) => !isPlaced(pod) && isOurs(pod);
 
-  // Pods come after the nodes they are on or might go to.
+  // Nodes are handled before Pods, which refer to them.
   nodes.handle(onNode, { signal });
   pods.handle(onPod, { signal });
   followStorage(followed, signal);
 }
 
-/** What volumes are made of: all that Pods may wait for, under the names that plugins know it by. */
+/** Storage kinds that Pods may wait for, with their event resources. */
 const storageResources: readonly (readonly [Kind, EventResource])[] = [
   [persistentVolumeClaim, 'PersistentVolumeClaim'],
   [persistentVolume, 'PersistentVolume'],

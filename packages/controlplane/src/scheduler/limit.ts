@@ -1,10 +1,10 @@
-/** Has so much under way at a time, and no more. */
+/** Concurrency limit for asynchronous work. */
 export type Limit = {
-  /** Begins some work at once; whoever began so much that there is too much of it waits for `free`. */
+  /** Starts work immediately; a caller that exceeds the limit must await `free` before it starts more. */
   run(work: () => Promise<void>, onError: (error: unknown) => void): void;
-  /** Resolves when there is less under way than there may be. */
+  /** Resolves when the limit is not reached. */
   free(): Promise<void> | undefined;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no work is in progress. */
   settled(): Promise<void>;
 };
 

@@ -1,7 +1,7 @@
 /**
- * What is remembered from one Pod to the next. Pods of one workload ask for the same, and between two of them little
- * changes but the node that the first went to; so what plugins say of a node by itself is asked for again only where
- * the node has changed.
+ * Equivalence cache between scheduling cycles. Pods of one workload have the same requirements, and between two of them
+ * usually only the node of the first one changes. So the results of node-local plugins are memoized, and recomputed
+ * only for changed nodes.
  */
 import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
@@ -9,25 +9,27 @@ import type { Rejection } from './plugin.ts';
 import type { Profile } from './profile.ts';
 
 export type Memory = {
-  /** What is remembered for Pods like this one. */
+  /** Returns the memo for Pods equivalent to this one. */
   of(profile: Profile, pod: PodInfo): Recollection;
 };
 
 export type Recollection = {
-  /** What was said of a node as it is now. */
+  /** Returns the results for the current generation of a node. */
   on(node: NodeInfo): Remembered;
 };
 
 export type Remembered = {
   readonly node: NodeInfo;
   readonly generation: number;
-  /** What the filters that judge a node by itself have against it; `unknown` if they have not been asked. */
+  /** Rejection by the node-local filters; `unknown` if they have not run. */
   rejection: Rejection | undefined | 'unknown';
-  /** The scores of plugins that judge a node by itself, by the place of the plugin in the profile. */
+  /** Scores of node-local plugins, by the index of the plugin in the profile. */
   readonly scores: (number | undefined)[];
 };
 
-/** Sorts of Pods that are remembered: as many workloads as are likely to be rolled out at a time. */
+/**
+ * Maximum number of memoized equivalence classes: the number of workloads that are likely to roll out at the same time.
+ */
 const maxSorts = 32;
 
 export function createMemory(): Memory {
@@ -36,7 +38,7 @@ export function createMemory(): Memory {
     of(profile, pod) {
       const sort = `${profile.schedulerName}\n${sortOf(pod)}`;
       const found = sorts.get(sort) ?? createRecollection();
-      // The one asked for last is the last to be forgotten.
+      // Moves the class to the end of the LRU order.
       sorts.delete(sort);
       sorts.set(sort, found);
       if (sorts.size > maxSorts) sorts.delete(sorts.keys().next().value!);
@@ -56,7 +58,7 @@ function createRecollection(): Recollection {
   };
 }
 
-/** The same for Pods of which plugins that judge a node by itself say the same. */
+/** Returns a key that is equal for Pods with the same results of all node-local plugins. */
 function sortOf({ spec, requests, assumedRequests, hostPorts }: PodInfo): string {
   const { nodeName, nodeSelector, tolerations, affinity } = spec;
   const { others, ...usual } = requests;

@@ -1,71 +1,70 @@
-/** What a scheduler counts, under the names that dashboards for Kubernetes know. */
+/** Scheduler metrics, with the names that Kubernetes dashboards expect. */
 import type { MetricRegistry } from '@kruise/client/metrics';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
 
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
 export type SchedulerMetrics = {
-  /** A decision was made, in so long. */
+  /** Observes the duration of a scheduling decision. */
   decided(tookMs: number): void;
-  /** An attempt has come to its end. */
+  /** Observes the result and duration of an attempt. */
   attempted(profile: string, result: AttemptResult, tookMs: number): void;
-  /** A Pod was placed, after so many attempts and so long after it could first be tried. */
+  /** Observes a scheduled Pod: the number of attempts, and the time since it was first schedulable. */
   placed(attempts: number, waitedMs: number): void;
-  /** Others were to leave for a Pod: so many, if a node was found. */
+  /** Observes a preemption attempt, and the number of victims if a node was found. */
   preempted(victims: number | undefined): void;
-  /** Counts the Pods that wait whenever it is asked. */
+  /** Registers the pending Pods gauge, which is computed on each scrape. */
   watch(queue: SchedulingQueue): void;
 };
 
-/** As many bounds, each so many times the one before. */
+/** Returns exponential bucket bounds. */
 function bounds(first: number, factor: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => first * factor ** index);
 }
 
 export function createSchedulerMetrics(registry: MetricRegistry): SchedulerMetrics {
-  const attempts = registry.counter('scheduler_schedule_attempts_total', 'Attempts to place Pods, by their result.', [
-    'result',
-    'profile',
-  ]);
+  const attempts = registry.counter(
+    'scheduler_schedule_attempts_total',
+    'Number of attempts to schedule Pods, by result and profile.',
+    ['result', 'profile'],
+  );
   const durations = registry.histogram(
     'scheduler_scheduling_attempt_duration_seconds',
-    'How long attempts took, binding included.',
+    'Latency of scheduling attempts in seconds (scheduling algorithm and binding).',
     ['result', 'profile'],
     bounds(0.001, 2, 15),
   );
   const algorithm = registry.histogram(
     'scheduler_scheduling_algorithm_duration_seconds',
-    'How long decisions took.',
+    'Latency of the scheduling algorithm in seconds.',
     [],
     bounds(0.001, 2, 15),
   );
   const attemptsNeeded = registry.histogram(
     'scheduler_pod_scheduling_attempts',
-    'Attempts until a Pod was placed.',
+    'Number of attempts until a Pod was scheduled.',
     [],
     bounds(1, 2, 5),
   );
   const waits = registry.histogram(
     'scheduler_pod_scheduling_sli_duration_seconds',
-    'How long after they could first be tried Pods were placed.',
+    'Time in seconds from when a Pod was first schedulable until it was scheduled.',
     ['attempts'],
     bounds(0.01, 2, 20),
   );
-  const rejections = registry.gauge('scheduler_unschedulable_pods', 'Pods that wait for what a plugin rejected.', [
-    'plugin',
-    'profile',
-  ]);
-  const preemptions = registry.counter(
-    'scheduler_preemption_attempts_total',
-    'Times that others were to leave for a Pod.',
+  const rejections = registry.gauge(
+    'scheduler_unschedulable_pods',
+    'Number of unschedulable Pods, by the plugin that rejected them.',
+    ['plugin', 'profile'],
   );
+  const preemptions = registry.counter('scheduler_preemption_attempts_total', 'Total number of preemption attempts.');
   const victims = registry.histogram(
     'scheduler_preemption_victims',
-    'How many were made to leave at a time.',
+    'Number of selected preemption victims per attempt.',
     [],
     bounds(1, 2, 7),
   );
-  const pending = registry.gauge('scheduler_pending_pods', 'Pods that wait, by queue.', ['queue']);
+  const pending = registry.gauge('scheduler_pending_pods', 'Number of pending Pods, by queue.', ['queue']);
 
   return {
     decided: (tookMs) => algorithm.of().observe(tookMs / 1000),

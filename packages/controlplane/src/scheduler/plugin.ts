@@ -1,25 +1,24 @@
 /**
- * What plugins are. A plugin judges nodes for a Pod: whether it may go there (filter), and how well it would be placed
- * (score). It is told of the Pod once, and returns functions that are asked for one node after the other; it keeps
- * nothing from one Pod to the next.
+ * Plugin interface. A plugin filters and scores nodes for a Pod. It is called once per Pod, and returns functions that
+ * are called for one node after the other; it keeps no state between Pods.
  */
 import type { ClusterView } from './cluster/cluster.ts';
 import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import type { ClusterEvent, EventAction, EventResource } from './events.ts';
 
-/** Why a node, or all of them, will not do. */
+/** Reason why a node, or all nodes, are not feasible. */
 export type Rejection = {
   readonly plugin: string;
-  /** Whether it might do if Pods of less importance were not there. */
+  /** Preemption of lower-priority Pods may make the node feasible. */
   readonly isPreemptable: boolean;
   readonly reasons: readonly string[];
 };
 
-/** Judges whether the Pod may go to a node. */
+/** Filters nodes for a Pod. */
 export type NodeFilter = {
   check(node: NodeInfo): Rejection | undefined;
-  /** A filter of the same kind that can be told of Pods that come and go; where those of other nodes matter. */
+  /** Copies the filter for a simulation with added and removed Pods; needed if Pods of other nodes matter. */
   fork?(): ChangeableFilter;
 };
 export type ForkableFilter = Required<NodeFilter>;
@@ -27,58 +26,58 @@ export type ChangeableFilter = ForkableFilter & {
   change(pod: PodInfo, node: NodeInfo, by: 1 | -1): void;
 };
 
-/** What a plugin has to say of a Pod before any node is looked at. */
+/** PreFilter result of a plugin for a Pod. */
 export type Prepared =
-  /** Nothing: any node will do. */
+  /** The plugin does not restrict the nodes. */
   | undefined
-  /** No node will do. */
+  /** No node is feasible. */
   | { readonly rejection: Rejection }
   | {
       readonly filter: NodeFilter;
-      /** The only nodes that can do. */
+      /** The only nodes to evaluate. */
       readonly nodeNames?: ReadonlySet<string>;
     };
 
-/** Judges how well the Pod would be placed on a node. */
+/** Scores nodes for a Pod. */
 export type NodeScorer = {
   score(node: NodeInfo): number;
-  /** Brings the scores of all nodes, in the order of `nodes`, into the range from 0 to 100. */
+  /** Normalizes the scores of all nodes, in the order of `nodes`, to the range 0 to 100. */
   normalize?(scores: Float64Array): void;
 };
 
-/** An event that may make a node do that a plugin had rejected. */
+/** An event that may make a rejected Pod schedulable. */
 export type Registration = {
   readonly resource: EventResource;
   readonly actions: readonly EventAction[];
-  /** Whether it may help this Pod; where it is left out, it may help all. */
+  /** Queueing hint: reports whether the event may help this Pod; always, if omitted. */
   readonly helps?: (pod: PodInfo, event: ClusterEvent) => boolean;
 };
 
-/** What is set aside for a Pod that is on its way to a node. */
+/** Reservation for a Pod that is assumed on a node. */
 export type Reservation = {
-  /** Done before the Pod is bound, which it is not if this fails. */
+  /** Runs before the binding, which is cancelled on failure. */
   preBind(signal: AbortSignal): Promise<void>;
-  /** The Pod does not get there. */
+  /** Releases the reservation of a Pod that is not bound. */
   unreserve(): void;
 };
 
 export type Plugin = {
   readonly name: string;
-  /** Whether it judges a node by itself: by the Pod's spec and what is on the node, whatever is elsewhere. */
+  /** Node-local: the result depends only on the Pod's spec and the node with its Pods, not on other nodes. */
   readonly isLocal?: boolean;
-  /** Why a Pod is not to be tried at all for now. */
+  /** Returns why a Pod must not enter the active queue. */
   readonly preEnqueue?: (pod: PodInfo) => string | undefined;
   readonly filter?: (pod: PodInfo, cluster: ClusterView) => Prepared;
-  /** Nothing where all nodes are alike to it. */
+  /** Undefined if the plugin does not distinguish the nodes. */
   readonly score?: (pod: PodInfo, cluster: ClusterView, nodes: readonly NodeInfo[]) => NodeScorer | undefined;
-  /** Sets aside what the Pod needs on its node. */
+  /** Reserves resources for the Pod on its node. */
   readonly reserve?: (pod: PodInfo, node: NodeInfo) => Reservation | undefined;
   readonly events?: readonly Registration[];
 };
 
 export const maxNodeScore = 100;
 
-/** The scores as parts of the greatest one, which becomes 100; or, reversed, the other way round. */
+/** Scales the scores so that the highest becomes 100; or, reversed, so that the highest becomes 0. */
 export function normalizeByGreatest(scores: Float64Array, { isReversed = false } = {}): void {
   let greatest = 0;
   for (const score of scores) if (score > greatest) greatest = score;

@@ -9,13 +9,13 @@ const notes: readonly (readonly [name: string, message: string, note: string])[]
   ['one of 1025 bytes', 'x'.repeat(1025), `${'x'.repeat(1020)} ...`],
 ];
 for (const [name, message, note] of notes) {
-  test(`of messages an event holds 1024 bytes: ${name}`, () => assert.equal(noteOf(message), note));
+  test(`an event note is limited to 1024 bytes: ${name}`, () => assert.equal(noteOf(message), note));
 }
 
 const now = Date.UTC(2026, 0, 1);
 const rejected = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' } as const;
 
-test('a condition that a Pod has is not written again', () => {
+test('an unchanged condition is not written again', () => {
   const pod = podOf('p', { status: { conditions: [{ ...rejected, lastTransitionTime: '2026-01-01T00:00:00Z' }] } });
   assert.equal(conditionPatch(pod, rejected, now), undefined);
   assert.deepEqual(conditionPatch(pod, { ...rejected, message: 'no ports' }, now)?.conditions, [
@@ -23,7 +23,7 @@ test('a condition that a Pod has is not written again', () => {
   ]);
 });
 
-test('a nomination is set, taken back, and not written where it is as it was', () => {
+test('a nomination is set, cleared, and not written if unchanged', () => {
   const nominated = podOf('p', { status: { nominatedNodeName: 'n' } });
   assert.deepEqual(nominationPatch(podOf('p'), 'n'), { nominatedNodeName: 'n' });
   assert.deepEqual(nominationPatch(nominated, ''), { nominatedNodeName: null });

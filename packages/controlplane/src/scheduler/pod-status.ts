@@ -1,23 +1,23 @@
-/** What is told of a Pod: in events, and in its status. */
+/** Status and events of a Pod. */
 import { type Pod, type PodCondition, pod as podKind } from '@kruise/api/core/pod';
 import type { Client } from '@kruise/client/client';
 import { withCondition } from '@kruise/machinery/conditions';
 import type { Instant } from '@kruise/values/time';
 
-/** Why: it was rejected, or something went wrong. */
+/** Reason of the PodScheduled condition: rejected, or an error. */
 export type FailureReason = 'Unschedulable' | 'SchedulerError';
 
 const maxNoteBytes = 1024;
 const ellipsis = ' ...';
 
-/** The message as an event can hold it. */
+/** Truncates a message to the maximum length of an event note. */
 export function noteOf(message: string): string {
   const bytes = Buffer.from(message);
   if (bytes.length <= maxNoteBytes) return message;
   return bytes.subarray(0, maxNoteBytes - ellipsis.length).toString() + ellipsis;
 }
 
-/** What is to be changed in the status of a Pod for it to have a condition; undefined if it has it. */
+/** Returns the status patch that sets a condition; undefined if it is already set. */
 export function conditionPatch(
   { status }: Pod,
   condition: Omit<PodCondition, 'lastTransitionTime'>,
@@ -28,7 +28,7 @@ export function conditionPatch(
   return { conditions: conditions.filter(({ type }) => type === condition.type) };
 }
 
-/** What is to be changed for a Pod to come to a node, or to none if that is empty; undefined if it is to already. */
+/** Returns the status patch that sets the nominated node, or clears it if empty; undefined if nothing changes. */
 export function nominationPatch(
   { status }: Pod,
   node: string,
@@ -37,7 +37,7 @@ export function nominationPatch(
   return { nominatedNodeName: node === '' ? null : node };
 }
 
-/** Changes the status of this very Pod. */
+/** Patches the status of the Pod with this UID. */
 export async function patchStatus(client: Client, { metadata }: Pod, status: object): Promise<void> {
   const { name = '', namespace = '', uid } = metadata;
   await client.patch(

@@ -23,7 +23,7 @@ type Scene = {
   readonly args?: PreemptionArgs;
 };
 
-/** `node: victims`, or why nobody is to leave. */
+/** Returns `node: victims`, or why no Pod is preempted. */
 function preempt({ pod, nodes, pods, budgets = [], nominated = {}, args = {} }: Scene): string {
   const cluster = clusterOf(nodes, pods);
   const nominations = { onNode: (name: string) => (nominated[name] ? [podInfoOf(nominated[name])] : []) };
@@ -62,24 +62,24 @@ const one = [nodeOf('n')];
 const two = [nodeOf('m'), nodeOf('n')];
 
 const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] = [
-  ['a Pod of less importance leaves', { pod: important(), nodes: one, pods: [x('a', 'n', '4')] }, 'n: a'],
+  ['a Pod of lower priority is preempted', { pod: important(), nodes: one, pods: [x('a', 'n', '4')] }, 'n: a'],
   [
-    'nobody leaves who is as important',
+    'no Pod of equal priority is preempted',
     { pod: important(), nodes: one, pods: [x('a', 'n', '4', { priority: 100 })] },
     '0/1 nodes are available: 1 No preemption victims found for incoming pod.',
   ],
   [
-    'nobody leaves in vain',
+    'no Pod is preempted if that does not help',
     { pod: important({ requests: { cpu: '5' } }), nodes: one, pods: [x('a', 'n', '4')] },
     '0/1 nodes are available: 1 Insufficient cpu.',
   ],
   [
-    'nobody leaves a node that would not do without them either',
+    'no Pod is preempted on a node that is infeasible without it, too',
     { pod: important({ nodeSelector: { disk: 'ssd' } }), nodes: two, pods: [x('a', 'n', '4')] },
     '0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
   ],
   [
-    'nodes are told apart by what is in the way',
+    'rejections are counted by reason',
     {
       pod: important(),
       nodes: [nodeOf('m', { unschedulable: true }), nodeOf('n'), nodeOf('o')],
@@ -88,13 +88,17 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     '0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.',
   ],
   [
-    'a Pod that is not to make others leave does not',
+    'a Pod with preemptionPolicy Never does not preempt',
     { pod: important({ preemptionPolicy: 'Never' }), nodes: one, pods: [x('a', 'n', '4')] },
     'not eligible due to preemptionPolicy=Never.',
   ],
-  ['no more leave than must', { pod: important(), nodes: one, pods: [x('a', 'n', '1'), x('b', 'n', '3')] }, 'n: b'],
   [
-    'the more important of them stay',
+    'as few Pods as possible are preempted',
+    { pod: important(), nodes: one, pods: [x('a', 'n', '1'), x('b', 'n', '3')] },
+    'n: b',
+  ],
+  [
+    'Pods of higher priority are reprieved',
     {
       pod: important(),
       nodes: one,
@@ -103,7 +107,7 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     'n: b, a',
   ],
   [
-    'of two as important the one that began earlier stays',
+    'of two Pods with equal priority, the earlier one is reprieved',
     {
       pod: important({ requests: { cpu: '2' } }),
       nodes: one,
@@ -112,7 +116,7 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     'n: late',
   ],
   [
-    'one leaves whom no budget protects, rather than one whom a budget does',
+    'a Pod without a budget is preempted rather than one with a budget',
     {
       pod: important(),
       nodes: two,
@@ -122,7 +126,7 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     'n: b',
   ],
   [
-    'on one node, too, the protected stay first',
+    'Pods with a budget are reprieved first on one node, too',
     {
       pod: important({ requests: { cpu: '2' } }),
       nodes: one,
@@ -132,12 +136,12 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     'n: b',
   ],
   [
-    'budgets are broken if there is no other way',
+    'budgets are violated if there is no other way',
     { pod: important(), nodes: one, pods: [x('a', 'n', '4', labelled('db'))], budgets: [budget('db', 0)] },
     'n: a',
   ],
   [
-    'a budget covers as many as it allows',
+    'a budget covers as many Pods as it allows',
     {
       pod: important(),
       nodes: two,
@@ -147,12 +151,12 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     'n: c',
   ],
   [
-    'who is leaving already does not use up a budget',
+    'a terminating Pod does not use a budget',
     { pod: important(), nodes: one, pods: [x('a', 'n', '4', labelled('db'))], budgets: [budget('db', 0, ['a'])] },
     'n: a',
   ],
   [
-    'the node is chosen whose most important victim is least important',
+    'the node with the lowest highest-priority victim is selected',
     {
       pod: important(),
       nodes: two,
@@ -161,7 +165,7 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     'n: b, c',
   ],
   [
-    'then the one whose victims are worth least together',
+    'then the node with the lowest sum of priorities',
     {
       pod: important({ requests: { cpu: '4' } }),
       nodes: two,
@@ -175,7 +179,7 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     'n: c, d',
   ],
   [
-    'then the one with fewer victims, as each counts for more than any priority',
+    'then the node with fewer victims, since each counts more than any priority',
     {
       pod: important({ requests: { cpu: '4' } }),
       nodes: two,
@@ -184,7 +188,7 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     'n: c',
   ],
   [
-    'then the one whose victim began last',
+    'then the node whose victim started last',
     {
       pod: important(),
       nodes: two,
@@ -193,7 +197,7 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     'n: b',
   ],
   [
-    'a Pod leaves whose dislike keeps the other off',
+    'a Pod with an anti-affinity to the preemptor is preempted',
     {
       pod: important({ requests: {}, labels: { app: 'web' } }),
       nodes: one,
@@ -214,7 +218,7 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     'n: a',
   ],
   [
-    'nobody leaves one node for the sake of another',
+    'no Pod is preempted on one node for another node',
     {
       pod: important({
         requests: {},
@@ -232,7 +236,7 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules.",
   ],
   [
-    'a Pod leaves so that others are spread',
+    'a Pod is preempted to satisfy topology spread',
     {
       pod: important({
         requests: {},
@@ -252,7 +256,7 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
     'm: a',
   ],
   [
-    'who is to come to a node counts as being there',
+    'nominated Pods count on their node',
     {
       pod: important(),
       nodes: one,
@@ -264,7 +268,7 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
 ];
 for (const [name, scene, outcome] of rows) test(name, () => assert.equal(preempt(scene), outcome));
 
-test('the Pod fits once its victims have left, and would not if any of them stayed', () => {
+test('the Pod fits without its victims, and does not if any of them stays', () => {
   const cpus = fc.constantFrom('250m', '500m', '1', '2');
   const arbitraryPod = fc.record({
     cpu: cpus,
@@ -306,7 +310,7 @@ test('the Pod fits once its victims have left, and would not if any of them stay
   );
 });
 
-test('of many nodes that would do some are enough to choose among', () => {
+test('the number of candidate nodes is limited', () => {
   const many = Array.from({ length: 2000 }, (_, index) => nodeOf(`n${index}`));
   const pods = many.map(({ metadata }) => x(`x-${metadata.name}`, metadata.name!, '4'));
   const pod = podInfoOf(important());
@@ -337,7 +341,7 @@ const leaving = (name: string, reason = 'PreemptionByScheduler') =>
     status: { conditions: [{ type: 'DisruptionTarget', status: 'True', reason }] },
   });
 
-test('nobody else leaves while those who were to are still on their way', () => {
+test('no further Pods are preempted while victims are terminating', () => {
   const pod = important({ status: { nominatedNodeName: 'n' } });
   assert.equal(
     preempt({ pod, nodes: two, pods: [leaving('a'), x('b', 'm', '4')] }),
@@ -349,7 +353,7 @@ test('nobody else leaves while those who were to are still on their way', () => 
   );
 });
 
-test('others leave elsewhere if the node that was cleared will not do any more', () => {
+test('other Pods are preempted if the nominated node becomes infeasible', () => {
   const pod = important({ status: { nominatedNodeName: 'n' } });
   const nodes = [nodeOf('m'), nodeOf('n', { unschedulable: true })];
   assert.equal(preempt({ pod, nodes, pods: [leaving('a'), x('b', 'm', '4')] }), 'm: b');

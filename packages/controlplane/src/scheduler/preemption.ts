@@ -1,6 +1,6 @@
 /**
- * Whom to make leave so that a Pod of more importance can be placed: on each node that would do without the Pods of
- * less importance, as few of them as possible; and of all such nodes the one where least is lost.
+ * Selects preemption victims. On each node that would be feasible without lower-priority Pods, the fewest victims are
+ * selected; of all such nodes, the one with the least disruption wins.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
@@ -14,11 +14,11 @@ import { type Diagnosis, messageOf, rejectionOf } from './diagnosis.ts';
 import { checkWithNominated, type Filters, type Nominations } from './filter.ts';
 import type { Rejection } from './plugin.ts';
 
-/** A node, and who would have to leave it, the most important first. */
+/** A node and its victims, in descending order of priority. */
 export type Candidate = {
   readonly node: string;
   readonly victims: readonly PodInfo[];
-  /** How many of them their disruption budgets do not allow to leave. */
+  /** Number of victims whose disruption budget would be violated. */
   readonly violations: number;
 };
 
@@ -27,12 +27,12 @@ export type Preemption =
   | {
       readonly type: 'none';
       readonly message: string;
-      /** Whether the Pod keeps the node it is to come to, if there is one. */
+      /** The Pod keeps its nominated node, if it has one. */
       readonly keepsNomination: boolean;
     };
 
 export type PreemptionArgs = {
-  /** How many nodes that would do are enough to choose among: such a part of them, but at least so many. */
+  /** Number of candidate nodes to find: a percentage of the nodes, but at least an absolute number. */
   readonly minCandidateNodesPercentage?: number;
   readonly minCandidateNodesAbsolute?: number;
 };
@@ -53,7 +53,7 @@ const noVictims: Rejection = {
 };
 const notHelpful: Rejection = { plugin, isPreemptable: false, reasons: ['Preemption is not helpful for scheduling'] };
 
-/** Looks for nodes that others could leave for the Pod, which was found to fit nowhere. */
+/** Finds preemption candidates for a Pod that fits on no node. */
 export function findPreemption(
   pod: PodInfo,
   diagnosis: Diagnosis,
@@ -87,7 +87,7 @@ export function findPreemption(
   return { type: 'found', candidates };
 }
 
-/** Why the Pod may not make others leave. */
+/** Returns why the Pod must not preempt others. */
 function ineligibilityOf(pod: PodInfo, diagnosis: Diagnosis, cluster: ClusterView): string | undefined {
   if (pod.spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
   const nominated = pod.pod.status?.nominatedNodeName;
@@ -112,7 +112,7 @@ function candidatesWanted(nodeCount: number, args: PreemptionArgs): number {
   return Math.min(Math.max(part, minCandidateNodesAbsolute), nodeCount);
 }
 
-/** Who would have to leave a node; or why it would not help. */
+/** Selects the victims on a node, or returns why preemption does not help. */
 function selectVictims(
   pod: PodInfo,
   node: NodeInfo,
@@ -137,7 +137,7 @@ function selectVictims(
   const rejection = check();
   if (rejection) return rejection;
 
-  // The more important a Pod is, the earlier it is asked whether it can stay after all.
+  // Pods are reprieved in descending order of importance.
   const byImportance = lesser.toSorted((a, b) => compareImportance(a, b, now));
   const { violating, harmless } = partByBudgets(byImportance, budgets);
   const mustLeave = (other: PodInfo): boolean => {
@@ -153,7 +153,9 @@ function selectVictims(
   return { node: node.name, victims, violations: violated.length };
 }
 
-/** Those that may not leave by their disruption budgets, if those before them have left, and those that may. */
+/**
+ * Splits Pods into those whose eviction would violate a disruption budget, after the ones before them, and the others.
+ */
 function partByBudgets(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudget[]) {
   const left = budgets.map((budget) => ({
     budget,
@@ -169,7 +171,7 @@ function partByBudgets(pods: readonly PodInfo[], budgets: readonly PodDisruption
       const { metadata, status } = each.budget;
       if (metadata.namespace !== pod.namespace) continue;
       if (each.selector.requirements.length === 0 || !each.selector.matches(pod.labels)) continue;
-      // It is on its way out already, and has been counted.
+      // The Pod is already being disrupted and counted.
       if (status?.disruptedPods && pod.name in status.disruptedPods) continue;
       each.allowed--;
       if (each.allowed < 0) isViolated = true;
@@ -183,22 +185,22 @@ function compareImportance(a: PodInfo, b: PodInfo, now: Instant): number {
   return b.priority - a.priority || startOf(a, now) - startOf(b, now);
 }
 
-/** When a Pod began to run. One that has not yet is the last. */
+/** Returns the start time of a Pod. A Pod that has not started counts as the latest. */
 function startOf({ pod }: PodInfo, now: Instant): Instant {
   return pod.status?.startTime ? parseTime(pod.status.startTime) : now;
 }
 
-/** A priority is 32 bits, with sign: so that many lesser Pods never outweigh one fewer. */
+/** A priority is a signed 32-bit number; with the offset, fewer victims always have a lower sum. */
 const priorityOffset = 2 ** 31;
 
-/** The candidate where least is lost: each measure decides where those before it do not. */
+/** Returns the candidate with the least disruption: each criterion breaks the ties of the ones before. */
 export function leastHarmful(candidates: readonly Candidate[], now: Instant): Candidate {
   const measures: readonly ((candidate: Candidate) => number)[] = [
     ({ violations }) => violations,
     ({ victims }) => victims[0]!.priority,
     ({ victims }) => victims.reduce((sum, { priority }) => sum + priority + priorityOffset, 0),
     ({ victims }) => victims.length,
-    // The one that began last has least to lose.
+    // Prefers the latest start time, which loses the least work.
     ({ victims }) => {
       const [{ priority }] = victims as readonly [PodInfo];
       const starts = victims.filter((each) => each.priority === priority).map((each) => startOf(each, now));

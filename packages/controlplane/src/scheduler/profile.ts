@@ -1,31 +1,31 @@
-/** A scheduler of its own name: which plugins judge for it, and how much each counts. */
+/** Scheduler profile: the plugins of a scheduler name, and their weights. */
 import type { PluginSet, ProfileConfiguration } from './configuration.ts';
 import type { Plugin } from './plugin.ts';
 import { type PluginArgs, type PluginParts, registry } from './plugins/registry.ts';
 import type { PreemptionArgs } from './preemption.ts';
 
 export type Profile = {
-  /** Pods ask for it by `spec.schedulerName`. */
+  /** Name that Pods refer to by `spec.schedulerName`. */
   readonly schedulerName: string;
   readonly preEnqueue: readonly Plugin[];
-  /** In the order they are asked. */
+  /** In evaluation order. */
   readonly filters: readonly Plugin[];
   readonly scorers: readonly WeightedPlugin[];
   readonly reservers: readonly Plugin[];
-  /** How others are made to leave for Pods of more importance; they are not, where it is left out. */
+  /** Arguments of preemption; preemption is disabled if omitted. */
   readonly preemption?: PreemptionArgs;
-  /** How many of the nodes are enough to choose among, in percent; 0 leaves it to their number. */
+  /** Percentage of nodes to find feasible; 0 adapts to the cluster size. */
   readonly percentageOfNodesToScore: number;
 };
 
 export type WeightedPlugin = { readonly plugin: Plugin; readonly weight: number };
 
-/** Every plugin of a profile, each once. */
+/** Returns every plugin of a profile once. */
 export function pluginsOf({ preEnqueue, filters, scorers, reservers }: Profile): readonly Plugin[] {
   return [...new Set([...preEnqueue, ...filters, ...scorers.map(({ plugin }) => plugin), ...reservers])];
 }
 
-/** The profile that a configuration describes. */
+/** Creates the profile of a configuration. */
 export function createProfile(configuration: ProfileConfiguration, parts: PluginParts): Profile {
   const { schedulerName, percentageOfNodesToScore, plugins: sets, pluginConfig } = configuration;
   const made = new Map<string, Plugin>();
@@ -56,7 +56,7 @@ function registered(name: string) {
   return found;
 }
 
-/** Whether a plugin has a part to play at a point. */
+/** Reports whether a plugin implements an extension point. */
 function isAt(point: string, plugin: Plugin): boolean {
   switch (point) {
     case 'preEnqueue':
@@ -80,7 +80,7 @@ function isDisabled({ disabled }: PluginSet, name: string): boolean {
   return disabled.includes('*') || disabled.includes(name);
 }
 
-/** What is enabled everywhere: the defaults, some replaced where they are, and others after them. */
+/** Merges the default multiPoint plugins with a set: replaced defaults keep their position, others follow. */
 function mergeSets(defaults: readonly Enabled[], set: PluginSet | undefined): readonly Enabled[] {
   if (!set) return defaults;
   const named = new Map(set.enabled.map((each) => [each.name, each]));
@@ -94,8 +94,8 @@ function mergeSets(defaults: readonly Enabled[], set: PluginSet | undefined): re
 }
 
 /**
- * What is enabled at one point: plugins that are named here and everywhere come first, in the order named here; then
- * the others that are enabled everywhere; then those that are named here alone.
+ * Returns the plugins of one extension point: plugins enabled both here and by multiPoint come first, in the order
+ * given here; then the other multiPoint plugins; then those enabled only here.
  */
 function expand(everywhere: readonly Enabled[], set: PluginSet | undefined): readonly Enabled[] {
   if (!set) return everywhere;

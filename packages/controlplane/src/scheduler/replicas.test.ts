@@ -4,19 +4,19 @@ import { pod as podKind } from '@kruise/api/core/pod';
 import type { Transport } from '@kruise/client/transport';
 import { addNode, addPod, isPlaced, namespace, startServer } from './testing/scheduled-cluster.ts';
 
-/** How a process dies: before a write is sent, or after it was done but before it has heard of it. */
+/** Crash point of a process: before a write is sent, or after it is committed but before the response. */
 type Death = { readonly write: number; readonly isSent: boolean };
 
 const never = () => new Promise<never>(() => {});
 
-/** What a process sends until it is killed: from then on nothing comes through, either way. */
+/** Transport of a process until it is killed: afterwards nothing passes in either direction. */
 function mortal(transport: Transport, { write, isSent }: Death): Transport {
   let writes = 0;
   return {
     ...transport,
     async request(request) {
       if (writes > write) return never();
-      // Its lease it keeps to the end.
+      // The process keeps its lease until the end.
       const isWrite = request.method !== 'GET' && !request.path.includes('/leases');
       if (!isWrite || writes++ < write) return transport.request(request);
       if (isSent) await transport.request(request);
@@ -31,7 +31,7 @@ const podCount = 40;
 for (const write of [0, 1, 7, 60]) {
   for (const isSent of [false, true]) {
     const moment = `${isSent ? 'after' : 'before'} write ${write}`;
-    test(`where a leader is killed ${moment}, the next goes on, and no Pod is bound twice`, async (t) => {
+    test(`if a leader is killed ${moment}, the next one continues, and no Pod is bound twice`, async (t) => {
       const { client, pass, startScheduler } = await startServer(t);
       const bound: string[] = [];
       const noting = (transport: Transport): Transport => ({
@@ -48,7 +48,7 @@ for (const write of [0, 1, 7, 60]) {
       });
       await pass(1);
       startScheduler({ leaderElection: replica('second'), through: noting });
-      // Together they have just as much room as the Pods take.
+      // Together, the nodes have exactly enough room for the Pods.
       for (const name of ['a', 'b', 'c', 'd']) await addNode(client, name, { allocatable: { pods: '10' } });
       for (let index = 0; index < podCount; index++) await addPod(client, `p${index}`);
       await pass(60);

@@ -25,7 +25,7 @@ import {
 
 const big = { requests: { cpu: '3' } };
 
-test('a Pod is bound to a node with room, and an event tells of it', async (t) => {
+test('a Pod is bound to a node with room, and an event is emitted', async (t) => {
   const { client, until, told } = await startCluster(t);
   await addNode(client, 'n');
   await addPod(client, 'p');
@@ -38,7 +38,7 @@ test('a Pod is bound to a node with room, and an event tells of it', async (t) =
   assert.equal(event?.reportingInstance, 'default-scheduler-here');
 });
 
-test('a Pod that fits nowhere is told why, and bound when a node gets what it asks for', async (t) => {
+test('an unschedulable Pod gets the reason, and is bound when a node has the requested resources', async (t) => {
   const { client, until, told } = await startCluster(t);
   await addNode(client, 'n');
   await addPod(client, 'p', { nodeSelector: { disk: 'ssd' } });
@@ -63,7 +63,7 @@ test('a Pod waits while there are no nodes, and is bound within ten seconds of t
   await until('p', isPlaced, 11);
 });
 
-test('a Pod is not bound before the server has heard that it could not be', async (t) => {
+test('a Pod is not bound before its rejection is written', async (t) => {
   const held: (() => void)[] = [];
   const through = (transport: Transport): Transport => ({
     ...transport,
@@ -85,7 +85,7 @@ test('a Pod is not bound before the server has heard that it could not be', asyn
   assert.equal(condition(await read('p'))?.status, 'True');
 });
 
-test('of two Pods that wait for one place the more important gets it, though it came later', async (t) => {
+test('of two Pods that wait for one place, the one with higher priority gets it, even if it came later', async (t) => {
   const { client, until, read } = await startCluster(t);
   await addPod(client, 'first', { ...big, priorityClassName: 'low' });
   await addPod(client, 'second', { ...big, priorityClassName: 'high' });
@@ -95,7 +95,7 @@ test('of two Pods that wait for one place the more important gets it, though it 
   assert.equal(isPlaced(await read('first')), false);
 });
 
-test('a Pod of less importance leaves gracefully, and nobody of less importance takes its place meanwhile', async (t) => {
+test('a victim is terminated gracefully, and no Pod of lower priority takes its place meanwhile', async (t) => {
   const { client, pass, until, told, read } = await startCluster(t);
   await addNode(client, 'n');
   await addPod(client, 'victim', { ...big, priorityClassName: 'low' });
@@ -117,14 +117,14 @@ test('a Pod of less importance leaves gracefully, and nobody of less importance 
 
   await addPod(client, 'small', { requests: { cpu: '2' }, priorityClassName: 'low' });
   await until('small', isRejected);
-  // The node has stopped it.
+  // Simulates the kubelet, which has stopped the Pod.
   await client.delete(podKind, { name: 'victim', namespace }, { gracePeriodSeconds: 0 });
   assert.equal((await until('urgent', isPlaced)).spec?.nodeName, 'n');
   await pass(20);
   assert.equal(isPlaced(await read('small')), false);
 });
 
-test('one leaves whom no budget protects, rather than one whom a budget does', async (t) => {
+test('a Pod without a budget is preempted rather than one with a budget', async (t) => {
   const { client, until, read } = await startCluster(t);
   for (const name of ['protected', 'other']) {
     await addNode(client, `node-of-${name}`, { labels: { for: name } });
@@ -143,7 +143,7 @@ test('one leaves whom no budget protects, rather than one whom a budget does', a
   assert.equal((await read('protected')).metadata.deletionTimestamp, undefined);
 });
 
-test('a Pod behind a gate is neither tried nor told anything, until the gate is gone', async (t) => {
+test('a gated Pod is neither attempted nor gets a status, until its gates are removed', async (t) => {
   const { client, pass, until, told } = await startCluster(t);
   await addNode(client, 'n');
   await addPod(client, 'p', { schedulingGates: [{ name: 'example.com/wait' }] });
@@ -155,7 +155,7 @@ test('a Pod behind a gate is neither tried nor told anything, until the gate is 
   await until('p', isPlaced, 1);
 });
 
-test('Pods of other schedulers, and those with a node, are left alone', async (t) => {
+test('Pods of other schedulers, and bound Pods, are ignored', async (t) => {
   const { client, pass, read, told } = await startCluster(t);
   await addNode(client, 'n');
   await addPod(client, 'foreign', { schedulerName: 'someone-else' });
@@ -166,7 +166,7 @@ test('Pods of other schedulers, and those with a node, are left alone', async (t
   assert.deepEqual([await told('foreign'), await told('bound')], [[], []]);
 });
 
-test('a scheduler can have several names, each with rules of its own', async (t) => {
+test('a scheduler can have several profiles, each with its own plugins', async (t) => {
   const [profile] = defaultConfiguration.profiles;
   const careless = { filter: { enabled: [], disabled: ['TaintToleration'] } };
   const profiles = [profile!, { ...profile!, schedulerName: 'careless', plugins: careless }];
@@ -178,7 +178,7 @@ test('a scheduler can have several names, each with rules of its own', async (t)
   await until('careless', isPlaced);
 });
 
-test('an extender decides where a Pod goes, and what happens meanwhile is not missed', async (t) => {
+test('an extender selects the node of a Pod, and concurrent events are not lost', async (t) => {
   const answers: (() => void)[] = [];
   const post: Post = (_url, body) => {
     const { NodeNames } = body as { readonly NodeNames: readonly string[] };
@@ -195,7 +195,7 @@ test('an extender decides where a Pod goes, and what happens meanwhile is not mi
   await addPod(client, 'p');
   await pass(1);
   assert.equal(answers.length, 1);
-  // While the extender thinks, the node that it wants comes.
+  // While the extender responds, the node that it selects is added.
   await addNode(client, 'wanted');
   await pass(1);
   answers.shift()?.();
@@ -205,7 +205,7 @@ test('an extender decides where a Pod goes, and what happens meanwhile is not mi
   assert.equal((await until('p', isPlaced)).spec?.nodeName, 'wanted');
 });
 
-test('a Pod that is on its way out is not placed, and that is told', async (t) => {
+test('a terminating Pod is not scheduled, with an event', async (t) => {
   const { client, pass, read, told } = await startCluster(t);
   await addPod(client, 'p', { metadata: { finalizers: ['example.com/keep'] } });
   await client.delete(podKind, { name: 'p', namespace });
@@ -216,7 +216,7 @@ test('a Pod that is on its way out is not placed, and that is told', async (t) =
   await client.patch(podKind, { name: 'p', namespace }, { metadata: { finalizers: null } }, { type: 'merge' });
 });
 
-test('a Pod that gets a node from someone else is left there', async (t) => {
+test('a Pod that is bound by another client stays there', async (t) => {
   const { client, pass, until } = await startCluster(t);
   await addPod(client, 'p');
   await until('p', isRejected);
@@ -231,7 +231,7 @@ const claimSpec = {
   accessModes: ['ReadWriteOnce' as const],
   resources: { requests: { storage: '1Gi' } },
 };
-/** A node, a claim that waits for a Pod, and the Pod, which waits for its volume. */
+/** Creates a node, a PVC with WaitForFirstConsumer, and a Pod that uses it. */
 async function addWaitingPod(client: Client, provisioner: string): Promise<void> {
   await addNode(client, 'n');
   const volumeBindingMode = 'WaitForFirstConsumer';
@@ -247,7 +247,7 @@ const volumeSpec = {
 };
 const bindCompleted = { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } };
 
-test('a claim that waits for a Pod is given its node, and the Pod follows when the volume is there', async (t) => {
+test('a WaitForFirstConsumer PVC gets its selected node, and the Pod is bound when the volume exists', async (t) => {
   const { client, pass, until, read } = await startCluster(t);
   await addWaitingPod(client, 'example.com/driver');
   await pass(2);
@@ -266,7 +266,7 @@ test('a claim that waits for a Pod is given its node, and the Pod follows when t
   await until('p', isPlaced, 2);
 });
 
-test('a claim for which no volume can be made after all is given up, and the Pod is tried again', async (t) => {
+test('a PVC whose provisioning fails loses its selected node, and the Pod is retried', async (t) => {
   const { client, pass, until, told } = await startCluster(t);
   await addWaitingPod(client, 'example.com/driver');
   await pass(2);
@@ -285,7 +285,7 @@ test('a claim for which no volume can be made after all is given up, and the Pod
   assert.equal(claim.metadata.annotations?.['volume.kubernetes.io/selected-node'], 'n');
 });
 
-test('a scheduler that is told to stop says nothing of Pods that wait for their volumes', async (t) => {
+test('a scheduler that shuts down writes no status for Pods that wait for volumes', async (t) => {
   const { client, pass, told, stop } = await startCluster(t);
   await addWaitingPod(client, 'example.com/driver');
   await pass(2);
@@ -294,7 +294,7 @@ test('a scheduler that is told to stop says nothing of Pods that wait for their 
   assert.deepEqual(await told('p'), []);
 });
 
-test('a scheduler starts among volumes that are there already', async (t) => {
+test('a scheduler starts with existing volumes', async (t) => {
   const { client, until } = await startCluster(t, {
     prepare: (first) => first.create(persistentVolume, { metadata: { name: 'v' }, spec: volumeSpec }),
   });
@@ -303,7 +303,7 @@ test('a scheduler starts among volumes that are there already', async (t) => {
   assert.equal((await until('p', isPlaced)).spec?.nodeName, 'n');
 });
 
-test('a volume that exists is bound to a claim that waits for a Pod', async (t) => {
+test('an existing volume is bound to a WaitForFirstConsumer PVC', async (t) => {
   const { client, pass, until } = await startCluster(t);
   const volume = await client.create(persistentVolume, { metadata: { name: 'v' }, spec: volumeSpec });
   await client.update(persistentVolume, { ...volume, status: { phase: 'Available' } }, { subresource: 'status' });
@@ -315,7 +315,7 @@ test('a volume that exists is bound to a claim that waits for a Pod', async (t) 
   await until('p', isPlaced, 2);
 });
 
-test('many Pods are placed on few nodes without any node being given too many', async (t) => {
+test('many Pods are scheduled to few nodes without exceeding any node', async (t) => {
   const { client, pass, until } = await startCluster(t);
   for (const name of ['a', 'b', 'c']) await addNode(client, name, { allocatable: { pods: '70' } });
   for (let index = 0; index < 200; index++) await addPod(client, `p${index}`);
@@ -330,7 +330,7 @@ test('many Pods are placed on few nodes without any node being given too many', 
   );
 });
 
-test('a Pod that is over takes up nothing', async (t) => {
+test('a finished Pod uses no resources', async (t) => {
   const { client, until } = await startCluster(t);
   await addNode(client, 'n', { allocatable: { pods: '1' } });
   await addPod(client, 'first');
@@ -346,7 +346,7 @@ test('a Pod that is over takes up nothing', async (t) => {
   await until('second', isPlaced);
 });
 
-test('all that a decision depends on is watched, and Pods that are over are not', async (t) => {
+test('all kinds that a decision depends on are watched, and finished Pods are not', async (t) => {
   const watched = new Set<string>();
   const through = (transport: Transport): Transport => ({
     ...transport,
@@ -377,7 +377,7 @@ test('all that a decision depends on is watched, and Pods that are over are not'
   ]);
 });
 
-test('a Pod that could not be bound gives its place back, is told so, and is tried again', async (t) => {
+test('a Pod whose binding failed releases its place, gets a status, and is retried', async (t) => {
   let refusals = 1;
   const through = (transport: Transport): Transport => ({
     ...transport,
@@ -400,7 +400,7 @@ test('a Pod that could not be bound gives its place back, is told so, and is tri
   assert.equal(condition(await read('first'))?.status, 'True');
 });
 
-/** The statuses that a scheduler has patched, by Pod. */
+/** Records the status patches of a scheduler, by Pod. */
 function notingPatches() {
   const patches: { readonly pod: string; readonly status: object }[] = [];
   const through = (transport: Transport): Transport => ({
@@ -417,7 +417,7 @@ function notingPatches() {
   };
 }
 
-test('why a Pod was not placed, and which node is cleared for it, is written at once', async (t) => {
+test('the rejection of a Pod and its nominated node are written at once', async (t) => {
   const { through, fieldsOf } = notingPatches();
   const { client, until } = await startCluster(t, { through });
   await addNode(client, 'n');
@@ -428,13 +428,13 @@ test('why a Pod was not placed, and which node is cleared for it, is written at 
   assert.deepEqual(fieldsOf('urgent'), [['conditions', 'nominatedNodeName']]);
 });
 
-test('what has not changed is not written again', async (t) => {
+test('an unchanged status is not written again', async (t) => {
   const { through, fieldsOf } = notingPatches();
   const { client, pass, until, told } = await startCluster(t, { through });
   await addNode(client, 'n', { allocatable: { cpu: '1' } });
   await addPod(client, 'p', big);
   await until('p', isRejected);
-  // It leaves room, so the Pod is tried, but too little.
+  // The Pod is retried because resources are freed, but not enough.
   await addPod(client, 'x', { on: 'n' });
   await pass(1);
   await client.delete(podKind, { name: 'x', namespace }, { gracePeriodSeconds: 0 });
@@ -443,7 +443,7 @@ test('what has not changed is not written again', async (t) => {
   assert.equal((await told('p')).length, 2, 'it was tried again');
 });
 
-test('a Pod of less importance loses the node that is cleared for one of more', async (t) => {
+test('a Pod of lower priority loses its nominated node to one of higher priority', async (t) => {
   const { client, until } = await startCluster(t);
   await client.create(priorityClass, { metadata: { name: 'middle' }, value: 50 });
   await addNode(client, 'n');
@@ -456,7 +456,7 @@ test('a Pod of less importance loses the node that is cleared for one of more', 
   await until('middle', ({ status }) => !status?.nominatedNodeName);
 });
 
-test('a claim that is not bound within ten minutes is given up', async (t) => {
+test('a PVC that is not bound within ten minutes fails the binding', async (t) => {
   const { client, pass, until, told } = await startCluster(t);
   await addWaitingPod(client, 'example.com/driver');
   await pass(598);

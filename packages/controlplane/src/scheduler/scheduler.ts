@@ -1,7 +1,7 @@
 /**
- * kube-scheduler: gives every Pod that has none a node. What happens in the cluster is taken in by `follow.ts`, where a
- * Pod goes is decided by `decide.ts`; here that is carried out. One Pod is decided on at a time, without a pause, on
- * the assumption that those before it went where they were sent; sending them takes its time meanwhile.
+ * kube-scheduler: assigns pending Pods to nodes. `follow.ts` handles cluster events, `decide.ts` contains the
+ * scheduling algorithm, and this file runs the loop. Scheduling cycles are serial and synchronous, and assume that
+ * earlier Pods are on their nodes; binding cycles run asynchronously.
  */
 import assert from 'node:assert/strict';
 import { node as nodeKind } from '@kruise/api/core/node';
@@ -24,27 +24,29 @@ import { createSchedulingQueue } from './queue/scheduling-queue.ts';
 import { createStorage, storageIn, storageKinds } from './volumes/storage.ts';
 
 export type SchedulerOptions = RunOptions & {
-  /** The machine events are reported from. */
+  /** Host name in reported events. */
   readonly host: string;
   readonly configuration?: SchedulerConfiguration;
   readonly schedulerMetrics?: SchedulerMetrics;
-  /** How extenders are reached, where there are any. */
+  /** HTTP client of extenders, if there are any. */
   readonly post?: Post;
 };
 
-/** Writes that are under way at a time. So many a store can commit at once; and so long nobody else gets a turn. */
+/**
+ * Maximum number of concurrent writes: as many as the store commits at once; with more, other clients would wait too
+ * long.
+ */
 const maxUnderway = 128;
 
-/** Pods that are over take up nothing. */
+/** Finished Pods use no resources. */
 const unfinished = { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
 
-/** Runs the scheduler until the signal is aborted. */
 export async function runScheduler(options: SchedulerOptions, signal: AbortSignal): Promise<void> {
   await runControllers([schedulerOf(options)], options, signal);
 }
 
 function schedulerOf(options: SchedulerOptions): Runnable {
-  // Whoever shares caches has all Pods there; otherwise there is no need to have those that are over.
+  // Shared caches contain all Pods; otherwise finished Pods are not watched.
   const selection = options.caches ? undefined : unfinished;
   return {
     name: 'kube-scheduler',
@@ -70,7 +72,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** The extenders of a configuration; those that can be done without come last. */
+/** Returns the extenders of a configuration, ignorable ones last. */
 function extendersOf({ extenders }: SchedulerConfiguration, post: Post | undefined): readonly Extender[] {
   if (extenders.length === 0) return [];
   assert(post, 'extenders can be reached');
@@ -96,12 +98,12 @@ async function schedule(
   const backoff = { initialMs: podInitialBackoffSeconds * 1000, maxMs: podMaxBackoffSeconds * 1000 };
   const queue = createSchedulingQueue(clock, { profiles, backoff }, signal);
   schedulerMetrics?.watch(queue);
-  // What is noted last is still to be written when the work has come to an end.
+  // The last events are still to be written when the loop ends.
   const recording = new AbortController();
   const onError = (error: unknown) => log.warn({ error }, 'an event could not be written');
   const recorder = createSeriesRecorder(client, clock, random, { host, onError }, recording.signal);
   const limit = createLimit(maxUnderway);
-  // Volumes may take minutes to be bound, during which other Pods are not to be kept waiting.
+  // Binding volumes may take minutes and must not block other Pods.
   const waits = createLimit(Number.POSITIVE_INFINITY);
   const attempt = createAttempts({
     client,

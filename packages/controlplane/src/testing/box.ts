@@ -1,4 +1,4 @@
-/** A kind of a user's own, for tests of what has to do with all kinds. */
+/** A custom resource for tests of generic controllers. */
 import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
 import type { Client } from '@kruise/client/client';
 import { dynamicKind } from '@kruise/client/dynamic-kind';
@@ -11,10 +11,10 @@ export const box = dynamicKind({
   scope: 'Namespaced',
 });
 
-/** The name of the definition of the kind. */
+/** Name of the CRD. */
 export const boxDefinition = { name: 'boxes.example.com' };
 
-/** Defines the kind. It is served a moment later. */
+/** Creates the CRD; the resource is served shortly afterwards. */
 export async function defineBox(client: Client): Promise<void> {
   const properties = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };
   await client.create(customResourceDefinition, {

@@ -3,12 +3,12 @@ import type { Decision } from '@kruise/client/controller';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { applyMergePatch } from '@kruise/machinery/merge-patch';
 
-/** The objects of one kind there are after actions were carried out; those that are made without a name are named in turn. */
+/** Returns the objects of one kind after executing actions; generated names are numbered. */
 export function carryOut<T extends KubernetesObject>(present: readonly T[], actions: readonly Action[]): readonly T[] {
   let objects = [...present];
   for (const action of actions) {
     if (!('object' in action)) continue;
-    // All actions on objects are on objects of the kind.
+    // All actions are on objects of the kind.
     const object = action.object as T;
     if (action.type === 'create') {
       const name = object.metadata.name ?? freeName(objects);
@@ -29,7 +29,7 @@ function freeName(objects: readonly KubernetesObject[]): string {
   for (let number = objects.length; ; number++) if (!taken.has(`made-${number}`)) return `made-${number}`;
 }
 
-/** The object a decision is about after it was carried out and reported; undefined if it is gone. */
+/** Returns the object of a decision after executing its actions and status update; undefined if it is deleted. */
 export function objectAfter<T extends KubernetesObject>(object: T, { actions, status }: Decision): T | undefined {
   const [after] = carryOut(
     [object],
@@ -44,13 +44,13 @@ function changed<T extends KubernetesObject>(object: T, action: Action): T | und
   if (action.type === 'remove') return afterDeletion({ ...object, metadata: { ...object.metadata, ...deleted } });
   if (action.type === 'update') return afterDeletion(action.object as T);
   if (action.type !== 'patch') return object;
-  // Patches in tests are merge patches, or do no more than one would.
+  // Patches in tests are merge patches, or equivalent to one.
   return afterDeletion(applyMergePatch(object, action.patch) as T);
 }
 
 const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 
-/** What is on its way out is gone once nothing holds it. */
+/** A terminating object is deleted once it has no finalizers. */
 function afterDeletion<T extends KubernetesObject>(object: T): T | undefined {
   return isBeingDeleted(object) && !object.metadata.finalizers?.length ? undefined : object;
 }

@@ -1,4 +1,4 @@
-/** An API server in memory and controllers of it, each with its own rights, on a time that moves when it is told to. */
+/** In-memory API server with controllers, each with its own permissions, on a fake clock. */
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import { startTestServer, type TestServer } from '@kruise/apiserver/testing/test-server';
 import type { Client } from '@kruise/client/client';
@@ -11,22 +11,22 @@ import type { ControllerSettings } from '../controllers/settings.ts';
 
 export type Cluster = TestServer & {
   readonly clock: VirtualClock;
-  /** The client of a ServiceAccount in `kube-system`. */
+  /** Returns the client of a ServiceAccount in `kube-system`. */
   clientOfAccount(serviceAccount: string): Client;
-  /** Runs controllers of the catalogue, by name, until the cluster is closed. */
+  /** Runs controllers of the catalogue by name, until the cluster is closed. */
   run(controllers: readonly string[], settings?: Partial<ControllerSettings>): Promise<void>;
-  /** Lets a while pass, and everything happen that happens in it. */
+  /** Advances the clock, and waits for everything that happens in that time. */
   pass(seconds: number): Promise<void>;
-  /** What controllers complained about. */
+  /** Warnings and errors that controllers logged. */
   readonly complaints: readonly string[];
 };
 
-/** Starts a cluster; `await using` ends it. */
+/** Starts a cluster; `await using` closes it. */
 export async function startCluster(): Promise<Cluster> {
   const clock = virtualClock(instantOf(2026, 1, 1));
   const random = seededRandom('cluster');
   const server = await startTestServer({ clock, random });
-  // Pods are refused while their account is missing, and its controller may not be among those that run.
+  // Pods are rejected while their ServiceAccount is missing, and its controller may not run.
   await server.client.create(serviceAccount, { metadata: { name: 'default', namespace: 'default' } });
   const stop = new AbortController();
   const running: Promise<void>[] = [];
@@ -49,7 +49,7 @@ export async function startCluster(): Promise<Cluster> {
     const over = Promise.all(running).finally(() => {
       isOver = true;
     });
-    // What is under way may be waiting for time to pass.
+    // Pending work may wait for timers.
     for (await pass(0); !isOver; await pass(1));
     await over;
     await server.close();

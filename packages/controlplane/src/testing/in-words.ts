@@ -16,7 +16,7 @@ export function inWords(actions: readonly Action[]): readonly string[] {
   });
 }
 
-/** Actions in words, those alike counted: `create web- ×3`. */
+/** Summarizes actions and counts equal ones: `create web- ×3`. */
 export function inFewWords(actions: readonly Action[]): string {
   const counts = Map.groupBy(inWords(actions), (words) => words);
   return [...counts].map(([words, { length }]) => (length === 1 ? words : `${words} ×${length}`)).join(', ');

@@ -1,4 +1,4 @@
-/** Stands in for nodes: runs Pods by saying that they run. */
+/** Fake nodes: report Pods as running without running them. */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { Client } from '@kruise/client/client';
 import { startInformer } from '@kruise/client/informer';
@@ -7,12 +7,13 @@ import type { Random } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';
 
 export type FakeNodes = {
-  /** Which Pods become ready; all by default. */
+  /** Selects the Pods that become ready; all by default. */
   becomesReady: (pod: Pod) => boolean;
 };
 
 /**
- * Makes every Pod run and be ready at once, and lets those on their way out go, until the signal is aborted.
+ * Marks every Pod as running and ready at once, and completes the deletion of terminating ones, until the signal is
+ * aborted.
  */
 export function startFakeNodes(client: Client, clock: Clock, random: Random, signal: AbortSignal): FakeNodes {
   const nodes: FakeNodes = { becomesReady: () => true };

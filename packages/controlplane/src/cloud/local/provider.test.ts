@@ -20,7 +20,7 @@ const start = (...ranges: string[]) => {
   };
 };
 
-test('a Service has the same address wherever and whenever it asks', async () => {
+test('a Service always gets the same address', async () => {
   const [first, second] = [start(), start()];
   const address = await first.give(service('web'));
   assert.match(address ?? '', /^10\.9\.0\.\d+$/);
@@ -28,7 +28,7 @@ test('a Service has the same address wherever and whenever it asks', async () =>
   assert.equal(await second.give(service('web')), address);
 });
 
-test('what is in its status is what it has, and nobody else gets it', async () => {
+test('the address in a Service status is allocated to that Service only', async () => {
   const { restore, give } = start();
   const hashed = await start().give(service('web'));
   restore!([service('older', {}, [hashed ?? ''])]);
@@ -36,20 +36,20 @@ test('what is in its status is what it has, and nobody else gets it', async () =
   assert.equal(await give(service('older', {}, [hashed ?? ''])), hashed);
 });
 
-test('an address that is asked for is given, if it can be', async () => {
+test('a requested address is allocated if it is available', async () => {
   const { give } = start();
   assert.equal(await give(service('web', { loadBalancerIP: '10.9.0.77' })), '10.9.0.77');
   await assert.rejects(give(service('other', { loadBalancerIP: '10.9.0.77' })), /taken by another Service/);
   await assert.rejects(give(service('other', { loadBalancerIP: '10.8.0.1' })), /not of the range/);
 });
 
-test('each family of a Service has an address', async () => {
+test('a Service gets an address per IP family', async () => {
   const { give } = start('10.9.0.0/24', 'fd09::/112');
   assert.match((await give(service('web', { ipFamilies: ['IPv6', 'IPv4'] }))) ?? '', /^fd09::[\da-f]*,10\.9\.0\.\d+$/);
-  await assert.rejects(start('fd09::/112').give(service('web')), /no range of addresses/);
+  await assert.rejects(start('fd09::/112').give(service('web')), /no load balancer address range/);
 });
 
-test('neither the network nor everyone is given away, and what is given back can be had again', async () => {
+test('network and broadcast addresses are not allocated, and released addresses can be reused', async () => {
   const { give, remove, find } = start('10.9.0.0/30');
   assert.deepEqual([await give(service('a')), await give(service('b'))].sort(), ['10.9.0.1', '10.9.0.2']);
   await assert.rejects(give(service('c')), /every address .* is taken/);

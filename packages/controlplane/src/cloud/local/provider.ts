@@ -1,7 +1,7 @@
 /**
- * A cloud for a cluster that has none: its nodes are their own machines, and its load balancers are addresses of a
- * range that is led to this machine. An address depends on nothing but the name of a Service and what is taken, and
- * stays with the Service as long as it lives: what is in its status is what it has.
+ * Cloud provider for a cluster without a cloud: every node is its own instance, and load balancers are addresses from a
+ * range that is routed to this machine. The address depends only on the name of the Service and on the allocated
+ * addresses. A Service keeps its address for its whole life: its status is the only record of the allocation.
  */
 import type { LoadBalancerStatus, Service } from '@kruise/api/core/service';
 import { keyOf } from '@kruise/client/object-key';
@@ -19,7 +19,7 @@ import {
 import type { CloudProvider, Instances, LoadBalancers } from '../provider.ts';
 
 export type LocalProviderOptions = {
-  /** The ranges load balancers get their addresses from, one of each family at most. */
+  /** CIDRs from which load balancers get their addresses, at most one per IP family. */
   readonly addressRanges: readonly string[];
 };
 
@@ -27,7 +27,7 @@ export function localProvider({ addressRanges }: LocalProviderOptions): CloudPro
   return { name: 'local', instances: localInstances, loadBalancers: localLoadBalancers(addressRanges) };
 }
 
-/** Every node that is there is a machine that is there. */
+/** Every node that exists is an instance that exists. */
 const localInstances: Instances = {
   exists: async () => true,
   isShutDown: async () => false,
@@ -36,7 +36,7 @@ const localInstances: Instances = {
 
 export function localLoadBalancers(addressRanges: readonly string[]): LoadBalancers {
   const ranges = addressRanges.map(parseLegacyPrefix);
-  /** Who has each address, by uid. */
+  /** UID of the Service that holds each address. */
   const takenBy = new Map<string, string>();
 
   const addressesOf = ({ status }: Service): readonly string[] =>
@@ -47,7 +47,7 @@ export function localLoadBalancers(addressRanges: readonly string[]): LoadBalanc
     for (const [address, uid] of takenBy) if (uid === metadata.uid) takenBy.delete(address);
   };
 
-  /** The address a Service has, asks for, or is given. */
+  /** Returns the address that the Service already has, requests, or is allocated. */
   function choose(service: Service, family: 4 | 6, range: Prefix): string {
     const { uid = '' } = service.metadata;
     const isFree = (address: string) => (takenBy.get(address) ?? uid) === uid;
@@ -57,8 +57,8 @@ export function localLoadBalancers(addressRanges: readonly string[]): LoadBalanc
     };
     const asked = service.spec?.loadBalancerIP;
     if (asked && parseLegacyAddress(asked)?.family === family) {
-      if (!isUsable(asked)) throw new Error(`${asked} is not of the range of load balancers`);
-      if (!isFree(asked)) throw new Error(`${asked} is taken by another Service`);
+      if (!isUsable(asked)) throw new Error(`${asked} is not in the load balancer address range`);
+      if (!isFree(asked)) throw new Error(`${asked} is already allocated to another Service`);
       return asked;
     }
     const present = addressesOf(service).find((address) => isUsable(address) && isFree(address));
@@ -67,7 +67,7 @@ export function localLoadBalancers(addressRanges: readonly string[]): LoadBalanc
       const text = formatAddress(address);
       if (isFree(text)) return text;
     }
-    throw new Error('every address of the range of load balancers is taken');
+    throw new Error('the load balancer address range is exhausted');
   }
 
   return {
@@ -86,7 +86,7 @@ export function localLoadBalancers(addressRanges: readonly string[]): LoadBalanc
         const range = ranges.find(({ address }) => address.family === family);
         return range ? [choose(service, family, range)] : [];
       });
-      if (chosen.length === 0) throw new Error('there is no range of addresses for any family of the Service');
+      if (chosen.length === 0) throw new Error('no load balancer address range matches an IP family of the Service');
       release(service);
       for (const address of chosen) takenBy.set(address, service.metadata.uid ?? '');
       return statusOf(chosen);
@@ -102,10 +102,10 @@ function statusOf(addresses: readonly string[]): LoadBalancerStatus {
   return { ingress: addresses.map((ip) => ({ ip, ipMode: 'VIP' })) };
 }
 
-/** All addresses of a range that hosts can have, from one on that depends on a name. */
+/** Yields all host addresses of a range, starting at an offset that depends on the name. */
 function* candidates(range: Prefix, name: string): Generator<Address> {
   const size = prefixSize(range);
-  // The first address names the network, and the last one of IPv4 means everyone.
+  // The first address is the network address, and the last IPv4 address is the broadcast address.
   const first = size > 2n ? 1n : 0n;
   const count = size > 2n ? (range.address.family === 4 ? size - 2n : size - 1n) : size;
   const start = BigInt(fnv1a(Buffer.from(name))) % count;
@@ -113,5 +113,5 @@ function* candidates(range: Prefix, name: string): Generator<Address> {
   for (let index = 0n; index < tries; index++) yield addressAt(range, first + ((start + index) % count));
 }
 
-/** Nobody has this many load balancers on one machine. */
+/** Upper bound for the search; a single machine never has this many load balancers. */
 const maxTries = 65_536n;

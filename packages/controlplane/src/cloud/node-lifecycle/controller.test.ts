@@ -14,17 +14,22 @@ const node = (ready: string, taints: NonNullable<Node['spec']>['taints'] = []): 
 });
 
 const cases: readonly [name: string, observed: Observed, does: readonly string[], again: number | undefined][] = [
-  ['a node that is ready is left alone', { node: node('True'), machine: 'unasked' }, [], undefined],
+  ['a ready node is unchanged', { node: node('True'), machine: 'unasked' }, [], undefined],
   [
-    'a node that is ready again is switched on',
+    'a node that is ready again loses the shutdown taint',
     { node: node('True', [shutdown]), machine: 'unasked' },
     ['patch'],
     undefined,
   ],
-  ['a node that is not ready and there is asked for again', { node: node('False'), machine: 'there' }, [], 5],
-  ['a node that is switched off is marked', { node: node('Unknown'), machine: 'shut down' }, ['patch'], 5],
-  ['it is marked once', { node: node('Unknown', [shutdown]), machine: 'shut down' }, [], 5],
-  ['a node whose machine is gone goes', { node: node('Unknown'), machine: 'gone' }, ['record', 'remove'], undefined],
+  ['an unready node with an instance is requeued', { node: node('False'), machine: 'there' }, [], 5],
+  ['a node whose instance is shut down is tainted', { node: node('Unknown'), machine: 'shut down' }, ['patch'], 5],
+  ['a node is tainted once', { node: node('Unknown', [shutdown]), machine: 'shut down' }, [], 5],
+  [
+    'a node without an instance is deleted',
+    { node: node('Unknown'), machine: 'gone' },
+    ['record', 'remove'],
+    undefined,
+  ],
 ];
 for (const [name, observed, does, again] of cases) {
   test(name, () => {
@@ -33,7 +38,7 @@ for (const [name, observed, does, again] of cases) {
   });
 }
 
-test('it is told why a node goes', () => {
+test('the deletion of a node is recorded as an event', () => {
   const [action] = decide({ node: node('Unknown'), machine: 'gone' }, now).actions;
   assert.deepEqual(action?.type === 'record' && [action.event.reason, action.event.message], [
     'DeletingNode',

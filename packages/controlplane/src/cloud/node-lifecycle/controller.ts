@@ -10,10 +10,13 @@ export type Observed = { readonly node: Node; readonly machine: 'unasked' | 'gon
 
 const shutdownTaint: TaintId = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
 
-/** While a node is not ready, its cloud is asked so often what became of it. */
+/** Interval at which the cloud is queried about a node that is not ready. */
 const periodSeconds = 5;
 
-/** Deletes nodes whose machine is gone, and marks those whose machine is switched off. */
+/**
+ * Node lifecycle controller of the cloud: deletes nodes whose instance no longer exists, and taints nodes whose
+ * instance is shut down.
+ */
 export function cloudNodeLifecycleController(instances: Instances): Controller {
   return defineController({
     name: 'cloud-node-lifecycle',

@@ -4,12 +4,12 @@ import { isSame } from '@kruise/machinery/json-value';
 import type { Instances } from '../provider.ts';
 import { decide, isUninitialized, type Observed } from './decide.ts';
 
-/** Tells nodes what their cloud knows of them. */
+/** Cloud node controller: initializes nodes with the metadata of their cloud instance. */
 export function cloudNodeController(instances: Instances): Controller {
   return defineController({
     name: 'cloud-node',
     for: node,
-    // Heartbeats are no news.
+    // Heartbeats do not enqueue the node.
     predicate: ({ type, object, previous }) =>
       type !== 'updated' ||
       isUninitialized(object) ||

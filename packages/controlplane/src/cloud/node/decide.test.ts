@@ -21,7 +21,7 @@ function node(
 }
 const address = (type: string, value: string) => ({ type, address: value });
 
-test('a new node is told what its cloud knows, and may be scheduled to', () => {
+test('a new node gets the metadata of its instance and becomes schedulable', () => {
   const found = node({
     labels: { own: 'yes' },
     taints: [uninitializedKey, 'other'],
@@ -55,11 +55,11 @@ test('a new node is told what its cloud knows, and may be scheduled to', () => {
   assert.deepEqual([record.event.reason, record.event.message], ['Synced', 'Node synced successfully']);
 });
 
-test('a node its cloud has nothing to say of waits', () => {
+test('a node without instance metadata stays uninitialized', () => {
   assert.deepEqual(decide({ node: node({ taints: [uninitializedKey] }), metadata: undefined }).actions, []);
 });
 
-test('a node has its provider for life', () => {
+test('the provider ID of a node never changes', () => {
   const found = node({ taints: [uninitializedKey] });
   const [update] = decide({
     node: { ...found, spec: { ...found.spec, providerID: 'cloud://0' } },
@@ -75,24 +75,29 @@ const later: readonly [
   patches: readonly unknown[],
 ][] = [
   [
-    'labels of old are copied',
+    'deprecated labels are mirrored',
     node({ labels: { 'failure-domain.beta.kubernetes.io/zone': 'z' } }),
     [],
     [{ metadata: { labels: { 'topology.kubernetes.io/zone': 'z' } } }],
   ],
   [
-    'other addresses are written',
+    'changed addresses are written',
     node({ addresses: [address('InternalIP', '10.0.0.1')] }),
     [address('InternalIP', '10.0.0.2')],
     [{ status: { addresses: [address('InternalIP', '10.0.0.2')] } }],
   ],
   [
-    'the same are not',
+    'unchanged addresses are not written',
     node({ addresses: [address('InternalIP', '10.0.0.1')] }),
     [address('InternalIP', '10.0.0.1')],
     [],
   ],
-  ['none are no reason to take those of the node', node({ addresses: [address('InternalIP', '10.0.0.1')] }), [], []],
+  [
+    'a cloud without addresses does not remove those of the node',
+    node({ addresses: [address('InternalIP', '10.0.0.1')] }),
+    [],
+    [],
+  ],
 ];
 for (const [name, found, addresses, patches] of later) {
   test(name, () => {

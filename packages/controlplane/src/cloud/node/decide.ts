@@ -7,10 +7,10 @@ import type { InstanceMetadata } from '../provider.ts';
 
 export type Observed = { readonly node: Node; readonly metadata: InstanceMetadata | undefined };
 
-/** On a node that registered before its cloud had a word: nothing is to be scheduled to it. */
+/** Taint of a node that registered before the cloud initialized it; no Pods are scheduled to the node. */
 export const uninitializedKey = 'node.cloudprovider.kubernetes.io/uninitialized';
 
-/** The labels of old, and those that are kept the same. */
+/** Deprecated beta labels and the stable labels whose values they mirror. */
 const copiedLabels = {
   'topology.kubernetes.io/zone': 'failure-domain.beta.kubernetes.io/zone',
   'topology.kubernetes.io/region': 'failure-domain.beta.kubernetes.io/region',
@@ -23,7 +23,7 @@ export function isUninitialized({ spec }: Node): boolean {
   return spec?.taints?.some(({ key }) => key === uninitializedKey) ?? false;
 }
 
-/** Addresses may change while a machine runs, and nobody tells. */
+/** Refresh interval: addresses may change while an instance runs, without a notification. */
 const refreshSeconds = 300;
 
 export function decide({ node, metadata }: Observed): Decision<Node['status']> {
@@ -66,7 +66,7 @@ function both(label: keyof typeof copiedLabels, value: string | undefined): Read
   return value ? { [label]: value, [copiedLabels[label]]: value } : {};
 }
 
-/** The cloud's addresses, if it has any; the name that a node has for itself is kept. */
+/** Sets the addresses that the cloud reports, if any, and keeps the hostname that the node reported. */
 function addressesOf(node: Node, metadata: InstanceMetadata | undefined): readonly Action[] {
   const told = metadata?.addresses ?? [];
   if (told.length === 0) return [];
@@ -74,6 +74,6 @@ function addressesOf(node: Node, metadata: InstanceMetadata | undefined): readon
   const hostnames = told.some(isHostname) ? [] : (node.status?.addresses ?? []).filter(isHostname);
   const addresses = [...told, ...hostnames];
   if (isSame(addresses, node.status?.addresses)) return [];
-  // Addresses are merged by their type, of which there may be several: the list is replaced as a whole.
+  // Strategic merge uses the address type as the key, which is not unique, so the patch replaces the whole list.
   return [{ ...patch(node, { status: { addresses } }), subresource: 'status' }];
 }

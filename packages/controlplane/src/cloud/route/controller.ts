@@ -12,7 +12,7 @@ import { networkCondition, planRoutes } from './decide.ts';
 const periodSeconds = 10;
 const callsAtOnce = 20;
 
-/** Has traffic for the Pods of each node led there. */
+/** Route controller: creates a route to the Pod CIDRs of each node and deletes obsolete routes. */
 export function routeController(routes: Routes, clusterRanges: readonly string[]): Runnable {
   const ranges = clusterRanges.map(parseLegacyPrefix);
   const sources = { watches: [], uses: [node] };
@@ -23,7 +23,7 @@ export function routeController(routes: Routes, clusterRanges: readonly string[]
     const nodes = caches.of(node).list();
     const plan = planRoutes(nodes, present, ranges);
     await someAtATime(plan.remove, callsAtOnce, (route) =>
-      routes.remove(route, signal).catch((error) => log.warn({ route: route.name, error }, 'a route stays')),
+      routes.remove(route, signal).catch((error) => log.warn({ route: route.name, error }, 'failed to delete route')),
     );
     const lacking = new Set<Node>();
     await someAtATime(plan.create, callsAtOnce, async ({ node: target, destination }) => {
@@ -53,7 +53,7 @@ export function routeController(routes: Routes, clusterRanges: readonly string[]
       await whenSynced(sources, caches, signal);
       while (!signal.aborted) {
         await reconcile(context, signal).catch((error) => {
-          if (!signal.aborted) log.warn({ error }, 'routes could not be looked after');
+          if (!signal.aborted) log.warn({ error }, 'failed to reconcile routes');
         });
         await after(clock, periodSeconds * 1000, signal).catch(() => {});
       }

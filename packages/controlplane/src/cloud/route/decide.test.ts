@@ -26,31 +26,37 @@ const cases: readonly [
   remove: readonly string[],
 ][] = [
   ['a node without a route gets one', [node('a', '10.0.1.0/24')], [], ['a 10.0.1.0/24'], []],
-  ['each family has one', [node('a', '10.0.1.0/24', 'fd00::/64')], [], ['a 10.0.1.0/24', 'a fd00::/64'], []],
-  ['one that is there stays', [node('a', '10.0.1.0/24')], [route('a', '10.0.1.0/24')], [], []],
-  ['one to a node that is gone goes', [], [route('a', '10.0.1.0/24')], [], ['a 10.0.1.0/24']],
   [
-    'one to another node goes',
+    'a node gets a route per IP family',
+    [node('a', '10.0.1.0/24', 'fd00::/64')],
+    [],
+    ['a 10.0.1.0/24', 'a fd00::/64'],
+    [],
+  ],
+  ['an existing route is kept', [node('a', '10.0.1.0/24')], [route('a', '10.0.1.0/24')], [], []],
+  ['a route to a deleted node is deleted', [], [route('a', '10.0.1.0/24')], [], ['a 10.0.1.0/24']],
+  [
+    'a route to another node is deleted',
     [node('b', '10.0.1.0/24')],
     [route('a', '10.0.1.0/24')],
     ['b 10.0.1.0/24'],
     ['a 10.0.1.0/24'],
   ],
   [
-    'one that leads nowhere is made anew',
+    'a blackhole route is recreated',
     [node('a', '10.0.1.0/24')],
     [route('a', '10.0.1.0/24', true)],
     ['a 10.0.1.0/24'],
     ['a 10.0.1.0/24'],
   ],
   [
-    'one that is not of the cluster is left alone',
+    'a route outside of the cluster CIDRs is kept',
     [],
     [route('a', '192.168.0.0/24'), route('', '0.0.0.0/0'), route('', 'default')],
     [],
     [],
   ],
-  ['a node without a range needs none', [node('a')], [], [], []],
+  ['a node without a Pod CIDR needs no route', [node('a')], [], [], []],
 ];
 for (const [name, nodes, routes, create, remove] of cases) {
   test(name, () => {
@@ -66,7 +72,7 @@ for (const [name, nodes, routes, create, remove] of cases) {
   });
 }
 
-test('a route that depends on addresses is made anew if the node has others', () => {
+test('a route that depends on node addresses is recreated when they change', () => {
   const addresses = [
     { type: 'InternalIP', address: '192.0.2.1' },
     { type: 'Hostname', address: 'a' },
@@ -84,7 +90,7 @@ test('a route that depends on addresses is made anew if the node has others', ()
   assert.deepEqual(plan(addresses.slice(1)), [1, 1]);
 });
 
-test('a node is told whether it can be reached, once', () => {
+test('the NetworkUnavailable condition of a node is set once', () => {
   assert.equal(networkCondition(node('a'), true)?.reason, 'RouteCreated');
   assert.equal(networkCondition(node('a'), false)?.reason, 'NoRouteCreated');
   const told: Node = { ...node('a'), status: { conditions: [{ type: 'NetworkUnavailable', status: 'False' }] } };

@@ -3,13 +3,13 @@ import { findCondition } from '@kruise/machinery/conditions';
 import { contains, lastAddress, masked, type Prefix, parseLegacyPrefix } from '@kruise/values/address';
 import type { Route } from '../provider.ts';
 
-/** What is to be done about routes. */
+/** Routes to create and to delete. */
 export type RoutePlan = {
   readonly remove: readonly Route[];
   readonly create: readonly { readonly node: Node; readonly destination: string }[];
 };
 
-/** A route to every node for each of its ranges; of the cluster's routes, no others. */
+/** Plans one route per Pod CIDR of each node, and the deletion of all other routes in the cluster's Pod CIDRs. */
 export function planRoutes(
   nodes: readonly Node[],
   routes: readonly Route[],
@@ -32,7 +32,7 @@ export function planRoutes(
   return { remove, create };
 }
 
-/** Whether a node still has the addresses a route was made for, in whatever order. */
+/** Reports whether the node still has the addresses that the route was created for, in any order. */
 function isUpToDate({ targetAddresses }: Route, { status }: Node): boolean {
   if (!targetAddresses) return true;
   const texts = (addresses: Route['targetAddresses'] & {}) =>
@@ -40,19 +40,22 @@ function isUpToDate({ targetAddresses }: Route, { status }: Node): boolean {
   return texts(targetAddresses).join() === texts(status?.addresses ?? []).join();
 }
 
-/** Whether a route leads into the cluster, so that it is ours to remove. */
+/** Reports whether the destination lies in a Pod CIDR of the cluster, so that this controller may delete the route. */
 function isOfCluster({ destination }: Route, clusterRanges: readonly Prefix[]): boolean {
   let range: Prefix;
   try {
     range = masked(parseLegacyPrefix(destination));
   } catch {
-    // Somebody else's, in a form of their own.
+    // A destination that does not parse belongs to a route of another owner.
     return false;
   }
   return clusterRanges.some((cluster) => contains(cluster, range.address) || contains(cluster, lastAddress(range)));
 }
 
-/** The condition of a node by whether all its routes are there; undefined if it says so already. */
+/**
+ * Returns the NetworkUnavailable condition of a node, depending on whether all its routes exist; undefined if the
+ * condition is already up to date.
+ */
 export function networkCondition({ status }: Node, hasRoutes: boolean) {
   const isUnavailable = hasRoutes ? 'False' : 'True';
   if (findCondition(status?.conditions, 'NetworkUnavailable')?.status === isUnavailable) return undefined;

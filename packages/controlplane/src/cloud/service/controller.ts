@@ -22,7 +22,7 @@ import {
   wantsLoadBalancer,
 } from './decide.ts';
 
-/** Gives Services of type LoadBalancer a way in from outside. */
+/** Service controller of the cloud: provisions load balancers for Services of type LoadBalancer. */
 export function cloudServiceController(loadBalancers: LoadBalancers): Controller {
   const told = new Map<Key, Told>();
   let isRestored = false;
@@ -43,7 +43,7 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
   }
 
   const ensure: Effect = async (input, signal, { client, record }) => {
-    // What `decide` has made of it.
+    // `decide` sets the input.
     const wanted = input as Told;
     const about = wanted.service;
     try {
@@ -102,7 +102,7 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
   });
 }
 
-/** Writes what became of a load balancer, if that is news; it makes no difference if the Service is gone. */
+/** Writes the load balancer status if it changed. A Service that is already deleted is not an error. */
 async function writeStatus(client: Client, about: Service, loadBalancer: LoadBalancerStatus): Promise<void> {
   if (isSame(about.status?.loadBalancer ?? {}, loadBalancer)) return;
   const { name = '', namespace = '', uid } = about.metadata;
@@ -122,7 +122,7 @@ function balanced(found: Service): readonly string[] {
   return wantsLoadBalancer(found) ? ['yes'] : [];
 }
 
-/** A node that comes or goes, or is another machine, is news to every load balancer. */
+/** Enqueues all balanced Services when a node is added, deleted, or backed by another instance. */
 function servicesForOtherNodes({ type, object, previous }: Change<Node>, caches: Caches): readonly Key[] {
   const isSameMachine =
     previous && isBalanced(previous) === isBalanced(object) && previous.spec?.providerID === object.spec?.providerID;

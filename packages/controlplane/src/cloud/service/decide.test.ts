@@ -22,7 +22,7 @@ const told = (nodes: readonly Node[] = [node('a')], before: Service = service({}
   nodes,
 });
 
-/** Actions as a person would say them. */
+/** Summarizes the actions. */
 function summary(observed: Partial<Observed>): readonly string[] {
   const { actions } = decide({ service: service(), nodes: [node('a')], told: undefined, ...observed });
   return actions.map((action) => {
@@ -36,63 +36,63 @@ function summary(observed: Partial<Observed>): readonly string[] {
 
 const cases: readonly [name: string, observed: Partial<Observed>, expected: readonly string[]][] = [
   [
-    'a load balancer is made after the finalizer is there',
+    'a load balancer is provisioned after the finalizer is added',
     {},
     ['tell EnsuringLoadBalancer', `finalizers ${finalizer}`, 'ensure'],
   ],
+  ['an existing finalizer is not added again', { service: service({}, kept) }, ['tell EnsuringLoadBalancer', 'ensure']],
   [
-    'a finalizer that is there is not added again',
-    { service: service({}, kept) },
-    ['tell EnsuringLoadBalancer', 'ensure'],
-  ],
-  [
-    'without nodes it is told',
+    'a Service without nodes gets a warning event',
     { service: service({}, kept), nodes: [] },
     ['tell EnsuringLoadBalancer', 'tell UnAvailableLoadBalancer', 'ensure'],
   ],
-  ['one that is as it should be is left alone', { service: service({}, kept), told: told() }, []],
+  ['an up-to-date load balancer is unchanged', { service: service({}, kept), told: told() }, []],
   [
-    'other ports change it',
+    'changed ports update the load balancer',
     { service: service({ ports: [{ port: 81 }] }, kept), told: told() },
     ['tell EnsuringLoadBalancer', 'ensure'],
   ],
   [
-    'other annotations change it',
+    'changed annotations update the load balancer',
     { service: service({}, { ...kept, annotations: { size: 'large' } }), told: told() },
     ['tell EnsuringLoadBalancer', 'ensure'],
   ],
-  ['other labels do not', { service: service({}, { ...kept, labels: { size: 'large' } }), told: told() }, []],
   [
-    'a later Service of the name has its own',
+    'changed labels do not update the load balancer',
+    { service: service({}, { ...kept, labels: { size: 'large' } }), told: told() },
+    [],
+  ],
+  [
+    'a recreated Service gets its own load balancer',
     { service: service({}, { ...kept, uid: 'later' }), told: told() },
     ['tell EnsuringLoadBalancer', 'ensure'],
   ],
   [
-    'other nodes are told',
+    'changed nodes are updated',
     { service: service({}, kept), nodes: [node('a'), node('b')], told: told() },
     ['updateNodes'],
   ],
   [
-    'so is another machine of a name',
+    'a node with another instance is updated',
     { service: service({}, kept), nodes: [node('a', 'new')], told: told() },
     ['updateNodes'],
   ],
-  ['one of another class is none of ours', { service: service({ loadBalancerClass: 'example.com/x' }) }, []],
-  ['a Service of another type has none', { service: service({ type: 'ClusterIP' }) }, []],
+  ['a Service with a load balancer class is ignored', { service: service({ loadBalancerClass: 'example.com/x' }) }, []],
+  ['a Service of another type has no load balancer', { service: service({ type: 'ClusterIP' }) }, []],
   [
-    'one whose Service goes is given back before the finalizer goes',
+    'the load balancer of a terminating Service is deleted before the finalizer is removed',
     { service: service({}, { ...kept, deletionTimestamp: '2026-01-01T00:00:00Z' }), told: told() },
     ['release', 'finalizers other', 'tell DeletedLoadBalancer'],
   ],
   [
-    'one whose Service has another type is given back',
+    'the load balancer of a Service that changed its type is deleted',
     { service: service({ type: 'ClusterIP' }, kept) },
     ['release', 'finalizers other', 'tell DeletedLoadBalancer'],
   ],
 ];
 for (const [name, observed, expected] of cases) test(name, () => assert.deepEqual(summary(observed), expected));
 
-test('with the finalizer goes the address', () => {
+test('the address is removed together with the finalizer', () => {
   const leaving = service({}, { ...kept, resourceVersion: '7', deletionTimestamp: '2026-01-01T00:00:00Z' });
   const [, action] = decide({ service: leaving, nodes: [], told: undefined }).actions;
   assert.deepEqual(action?.type === 'patch' && action.patch, {
@@ -101,7 +101,7 @@ test('with the finalizer goes the address', () => {
   });
 });
 
-test('nodes may be left out', () => {
+test('nodes may be excluded from load balancers', () => {
   assert.equal(isBalanced(node('a')), true);
   assert.equal(
     isBalanced({

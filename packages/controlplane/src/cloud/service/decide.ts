@@ -6,27 +6,30 @@ import { isSame } from '@kruise/machinery/json-value';
 
 export const finalizer = 'service.kubernetes.io/load-balancer-cleanup';
 
-/** What a load balancer was last told. */
+/** Last state applied to a load balancer. */
 export type Told = { readonly service: Service; readonly nodes: readonly Node[] };
 
 export type Observed = {
   readonly service: Service;
   readonly nodes: readonly Node[];
-  /** Undefined if it was told nothing yet since this process began. */
+  /** Undefined if this process has not applied any state yet. */
   readonly told: Told | undefined;
 };
 
-/** Whether a Service is to have a load balancer of this cloud, rather than none or one of another class. */
+/**
+ * Reports whether this cloud provisions a load balancer for the Service: type LoadBalancer without a load balancer
+ * class.
+ */
 export function wantsLoadBalancer({ spec }: Service): boolean {
   return spec?.type === 'LoadBalancer' && spec.loadBalancerClass == null;
 }
 
-/** Whether what a Service had from the cloud is to be given back. */
+/** Reports whether the load balancer of a Service must be released. */
 export function needsCleanup(service: Service): boolean {
   return hasFinalizer(service, finalizer) && (isBeingDeleted(service) || service.spec?.type !== 'LoadBalancer');
 }
 
-/** Whether load balancers lead to a node. */
+/** Reports whether load balancers send traffic to the node. */
 export function isBalanced({ metadata, spec }: Node): boolean {
   return (
     metadata.deletionTimestamp == null &&
@@ -36,8 +39,8 @@ export function isBalanced({ metadata, spec }: Node): boolean {
 }
 
 /**
- * The finalizer is there before the load balancer is, and goes after it. It is written through the status, which is all
- * that this controller may write of a Service.
+ * Adds the finalizer before the load balancer is created, and removes it after the load balancer is deleted. The patch
+ * goes through the status subresource, the only part of a Service that this controller may write.
  */
 export function decide({ service, nodes, told }: Observed): Decision<Service['status']> {
   if (needsCleanup(service) || (told && !wantsLoadBalancer(service))) {
@@ -55,13 +58,13 @@ export function decide({ service, nodes, told }: Observed): Decision<Service['st
   return { actions: [effect('updateNodes', { service, nodes })] };
 }
 
-/** Whether a change of a Service is one to look at: not what this controller itself writes to it. */
+/** Reports whether an update of a Service needs a reconcile; the controller's own writes do not. */
 export function isNews(before: Service, now: Service): boolean {
   if (wantsLoadBalancer(before) !== wantsLoadBalancer(now) || needsCleanup(now)) return true;
   return wantsLoadBalancer(now) && isOtherwiseWanted(before, now);
 }
 
-/** Whether a load balancer has to be made anew, or changed, for what a Service says now. */
+/** Reports whether the load balancer must be created or updated for the new spec. */
 function isOtherwiseWanted(before: Service, now: Service): boolean {
   return before.metadata.uid !== now.metadata.uid || !isSame(wishesOf(before), wishesOf(now));
 }
@@ -81,14 +84,14 @@ function wishesOf({ metadata, spec }: Service): readonly unknown[] {
   ];
 }
 
-/** Nodes are the same to a load balancer if the machines are. */
+/** Reports whether two node lists refer to the same instances. */
 function areSameNodes(before: readonly Node[], now: readonly Node[]): boolean {
   const machines = (nodes: readonly Node[]) =>
     nodes.map(({ metadata, spec }) => `${metadata.name} ${spec?.providerID ?? ''}`).sort();
   return isSame(machines(before), machines(now));
 }
 
-/** Without the finalizer, and without an address that leads nowhere any more. */
+/** Removes the finalizer and the addresses of the deleted load balancer. */
 function letGo(service: Service): PatchAction {
   const { patch, ...action } = patchFinalizers(service, []);
   return { ...action, patch: { ...(patch as object), status: { loadBalancer: { ingress: null } } } };

@@ -30,7 +30,7 @@ async function dataOf(cluster: Cluster) {
   return (await cluster.client.get(configMap, info)).data;
 }
 
-test('what everyone may know is signed with every token that may sign', async () => {
+test('cluster-info is signed with every token that may sign', async () => {
   await using cluster = await startSigning();
   await give(cluster, 'abcdef');
   await give(cluster, 'silent', { 'usage-bootstrap-signing': 'false' });
@@ -47,7 +47,7 @@ test('what everyone may know is signed with every token that may sign', async ()
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a signature follows what is signed, and goes with its token', async () => {
+test('a signature follows the content, and is deleted with its token', async () => {
   await using cluster = await startSigning();
   const { client } = cluster;
   await give(cluster, 'abcdef');
@@ -59,7 +59,7 @@ test('a signature follows what is signed, and goes with its token', async () => 
   assert.deepEqual(await dataOf(cluster), { kubeconfig: 'others', other: 'stays' });
 });
 
-test('a token that is no longer good is removed, and its signature with it', async () => {
+test('an expired token is deleted together with its signature', async () => {
   await using cluster = await startSigning();
   await give(cluster, 'abcdef', { expiration: formatTime(cluster.clock.now() + 60_000) });
   assert.ok((await dataOf(cluster))?.['jws-kubeconfig-abcdef']);
@@ -70,7 +70,7 @@ test('a token that is no longer good is removed, and its signature with it', asy
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('whatever signatures there are, those of the tokens that may sign take their place, once', () => {
+test('any existing signatures are replaced by those of the signing tokens, once', () => {
   const now = Date.UTC(2026, 0, 1);
   const encode = (fields: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(fields).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));

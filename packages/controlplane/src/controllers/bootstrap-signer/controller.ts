@@ -7,7 +7,10 @@ import { decide } from './decide.ts';
 
 const infoKey = 'kube-public/cluster-info';
 
-/** Lets whoever has a token believe what it is told of the cluster before it can check who tells it. */
+/**
+ * Bootstrap signer: signs the `cluster-info` ConfigMap, so that a client with a bootstrap token can verify it before it
+ * trusts the API server.
+ */
 export const bootstrapSigner: Controller = defineController({
   name: 'bootstrap-signer',
   for: configMap,

@@ -8,7 +8,7 @@ import type { Instant } from '@kruise/values/time';
 import { tokenExpiry, tokenField } from '../bootstrap-token.ts';
 
 export type Observed = {
-  /** What everyone may know of the cluster. */
+  /** The public `cluster-info` ConfigMap. */
   readonly info: ConfigMap;
   readonly tokens: readonly Secret[];
 };
@@ -16,7 +16,9 @@ export type Observed = {
 const contentKey = 'kubeconfig';
 const signaturePrefix = 'jws-kubeconfig-';
 
-/** Signs what everyone may know of the cluster with every token that may sign, so that who has one can believe it. */
+/**
+ * Signs `cluster-info` with every bootstrap token that may sign, so that the holder of a token can verify the content.
+ */
 export function decide({ info, tokens }: Observed, now: Instant): Decision<undefined> {
   const content = info.data?.[contentKey];
   if (content === undefined) return { actions: [] };
@@ -39,7 +41,7 @@ function isForSigning(token: Secret, now: Instant): boolean {
   return (tokenExpiry(token) ?? Number.POSITIVE_INFINITY) > now;
 }
 
-/** A JSON web signature without the content, which stands beside it (RFC 7515, appendix F). */
+/** Returns a JSON web signature with detached content (RFC 7515, appendix F). */
 function signatureOf(content: string, token: Secret): string {
   const encode = (text: string) => Buffer.from(text).toString('base64url');
   const header = encode(JSON.stringify({ alg: 'HS256', kid: tokenField(token, 'token-id') }));

@@ -9,12 +9,14 @@ import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import { type Ground, groundsFor } from './recognise.ts';
 
-/** The right was not there; it may be granted any time, of which nobody tells. */
+/**
+ * The requester was not authorized. Permission may be granted at any time without an event, so the request is retried.
+ */
 class NotGranted extends Error {
   override readonly name = 'NotGranted';
 }
 
-/** Approves what kubelets ask for to be known as nodes, if they have the right to have it. */
+/** CSR approving controller: approves client certificate requests of kubelets whose requester is authorized. */
 export function certificateApprovingController(): Runnable {
   return {
     name: 'certificatesigningrequest-approving',
@@ -74,7 +76,10 @@ export function certificateApprovingController(): Runnable {
       }
       const onError = (key: Key, error: unknown) => {
         if (error instanceof NotGranted || isConflict(error) || isNotFound(error)) return;
-        log.error({ controller: 'certificatesigningrequest-approving', key, error }, 'a request could not be judged');
+        log.error(
+          { controller: 'certificatesigningrequest-approving', key, error },
+          'failed to review certificate signing request',
+        );
       };
       await runWorkers(queue, { workers: 5, work, onError }, signal);
     },

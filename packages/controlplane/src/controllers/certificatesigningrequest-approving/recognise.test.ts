@@ -24,25 +24,33 @@ function requestOf({
 }
 
 const cases: readonly { name: string; request: CertificateSigningRequest; grounds: string }[] = [
-  { name: 'a node renews its own', request: requestOf({}), grounds: 'selfnodeclient nodeclient' },
-  { name: 'someone asks for a node', request: requestOf({ username: 'system:bootstrap:a' }), grounds: 'nodeclient' },
-  { name: 'it is for no node', request: requestOf({ commonName: 'jane', username: 'jane' }), grounds: '' },
+  { name: 'a node renews its own certificate', request: requestOf({}), grounds: 'selfnodeclient nodeclient' },
   {
-    name: 'it is for another signer',
+    name: 'a user requests a certificate for a node',
+    request: requestOf({ username: 'system:bootstrap:a' }),
+    grounds: 'nodeclient',
+  },
+  { name: 'the request is not for a node', request: requestOf({ commonName: 'jane', username: 'jane' }), grounds: '' },
+  {
+    name: 'the request is for another signer',
     request: requestOf({ signerName: 'kubernetes.io/kubelet-serving' }),
     grounds: '',
   },
-  { name: 'it is to serve with', request: requestOf({ usages: ['digital signature', 'server auth'] }), grounds: '' },
-  { name: 'it is approved', request: requestOf({ condition: 'Approved' }), grounds: '' },
-  { name: 'it is denied', request: requestOf({ condition: 'Denied' }), grounds: '' },
   {
-    name: 'it has failed, which is no decision',
+    name: 'the request is for a serving certificate',
+    request: requestOf({ usages: ['digital signature', 'server auth'] }),
+    grounds: '',
+  },
+  { name: 'the request is approved', request: requestOf({ condition: 'Approved' }), grounds: '' },
+  { name: 'the request is denied', request: requestOf({ condition: 'Denied' }), grounds: '' },
+  {
+    name: 'the request has failed, which is not a decision',
     request: requestOf({ condition: 'Failed' }),
     grounds: 'selfnodeclient nodeclient',
   },
 ];
 for (const { name, request, grounds } of cases) {
-  test(`grounds to approve where ${name}: ${grounds || 'none'}`, () => {
+  test(`permissions to approve when ${name}: ${grounds || 'none'}`, () => {
     assert.equal(
       groundsFor(request)
         .map(({ subresource }) => subresource)

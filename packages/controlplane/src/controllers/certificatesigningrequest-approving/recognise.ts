@@ -3,7 +3,7 @@ import { findCondition } from '@kruise/machinery/conditions';
 import { readEncodedRequest } from '@kruise/machinery/x509/certificate';
 import { clientFault } from '../certificatesigningrequest-signing/kubelet-requests.ts';
 
-/** A right that, if its maker has it, is enough for a request to be approved. */
+/** A permission that is sufficient to approve a request if the requester has it. */
 export type Ground = { readonly subresource: 'selfnodeclient' | 'nodeclient'; readonly message: string };
 
 const self: Ground = {
@@ -15,7 +15,10 @@ const any: Ground = {
   message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
 };
 
-/** On which grounds a request may be approved without anybody looking at it; on none if it is decided already. */
+/**
+ * Returns the permissions that allow automatic approval of a request; empty if the request is already approved or
+ * denied.
+ */
 export function groundsFor({ spec, status }: CertificateSigningRequest): readonly Ground[] {
   const { conditions, certificate } = status ?? {};
   if (certificate || findCondition(conditions, 'Approved') || findCondition(conditions, 'Denied')) return [];

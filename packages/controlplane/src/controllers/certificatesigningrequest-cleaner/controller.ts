@@ -2,7 +2,7 @@ import { certificateSigningRequest } from '@kruise/api/certificates/certificates
 import { type Controller, defineController } from '@kruise/client/controller';
 import { decide } from './decide.ts';
 
-/** Removes requests for certificates that have had their time. */
+/** CSR cleaner controller: deletes old CertificateSigningRequests. */
 export const certificateCleanerController: Controller = defineController({
   name: 'certificatesigningrequest-cleaner',
   for: certificateSigningRequest,

@@ -11,7 +11,7 @@ const [hour, day] = [3600, 86_400];
 const ago = (seconds: number) => formatTime(now - seconds * 1000);
 const authority = createAuthority('ca', now - 20 * day * 1000);
 
-/** A certificate that is good until so many seconds from now. */
+/** Returns a certificate that is valid for some seconds from now. */
 function certificateFor(seconds: number): string {
   const madeMs = now - 10 * day * 1000;
   const validMs = now + seconds * 1000 - madeMs;
@@ -34,23 +34,31 @@ function requestOf(made: number, conditions: readonly [type: string, ago: number
 
 const good = certificateFor(30 * day);
 const cases: readonly { name: string; request: CertificateSigningRequest; comes: 'goes' | 'stays' | number }[] = [
-  { name: 'what nobody decides waits a day', request: requestOf(day, []), comes: 1 },
-  { name: 'what nobody decides goes after a day', request: requestOf(day + 1, []), comes: 'goes' },
+  { name: 'a pending request is kept for a day', request: requestOf(day, []), comes: 1 },
+  { name: 'a pending request is deleted after a day', request: requestOf(day + 1, []), comes: 'goes' },
   {
-    name: 'what is approved but not signed stays',
+    name: 'an approved request without a certificate is kept',
     request: requestOf(9 * day, [['Approved', 9 * day]]),
     comes: 'stays',
   },
-  { name: 'what is signed waits an hour', request: requestOf(9 * day, [['Approved', hour - 60]], good), comes: 61 },
   {
-    name: 'what is signed goes after an hour',
+    name: 'an issued request is kept for an hour',
+    request: requestOf(9 * day, [['Approved', hour - 60]], good),
+    comes: 61,
+  },
+  {
+    name: 'an issued request is deleted after an hour',
     request: requestOf(9 * day, [['Approved', hour + 1]], good),
     comes: 'goes',
   },
-  { name: 'what is denied goes after an hour', request: requestOf(2 * hour, [['Denied', hour + 1]]), comes: 'goes' },
-  { name: 'what is denied waits an hour', request: requestOf(2 * hour, [['Denied', 0]]), comes: hour + 1 },
   {
-    name: 'what has failed goes after an hour',
+    name: 'a denied request is deleted after an hour',
+    request: requestOf(2 * hour, [['Denied', hour + 1]]),
+    comes: 'goes',
+  },
+  { name: 'a denied request is kept for an hour', request: requestOf(2 * hour, [['Denied', 0]]), comes: hour + 1 },
+  {
+    name: 'a failed request is deleted after an hour',
     request: requestOf(2 * hour, [
       ['Approved', 7200],
       ['Failed', hour + 1],
@@ -58,17 +66,17 @@ const cases: readonly { name: string; request: CertificateSigningRequest; comes:
     comes: 'goes',
   },
   {
-    name: 'what is no longer good goes at once',
+    name: 'a request with an expired certificate is deleted at once',
     request: requestOf(hour, [['Approved', 60]], certificateFor(-1)),
     comes: 'goes',
   },
   {
-    name: 'what will soon be no longer good goes then',
+    name: 'a request whose certificate expires soon is deleted then',
     request: requestOf(hour, [['Approved', 60]], certificateFor(20)),
     comes: 21,
   },
   {
-    name: 'what cannot be read goes with the others',
+    name: 'a request with an unreadable certificate is deleted like the others',
     request: requestOf(hour, [['Approved', 60]], 'AAAA'),
     comes: hour - 60 + 1,
   },
@@ -80,7 +88,7 @@ for (const { name, request, comes } of cases) {
   });
 }
 
-test('no request goes before its time, and whoever looks when told to finds it over', () => {
+test('no request is deleted early, and after the requeue delay it is due', () => {
   const condition = fc.tuple(fc.constantFrom('Approved', 'Denied', 'Failed'), fc.nat(3 * hour));
   const some = fc.uniqueArray(condition, { selector: ([type]) => type, maxLength: 3 });
   fc.assert(

@@ -6,12 +6,12 @@ import { findCondition } from '@kruise/machinery/conditions';
 import { type Instant, parseTime } from '@kruise/values/time';
 
 const hourMs = 3_600_000;
-/** How long a request is kept after it was decided, for whoever asked to see what came of it. */
+/** Retention of an approved, denied or failed request, so that the requester can read the result. */
 const decidedMs = hourMs;
-/** How long a request waits for someone to decide. */
+/** Retention of a pending request. */
 const pendingMs = 24 * hourMs;
 
-/** Requests are kept for a while after they have served their purpose, or none. */
+/** Deletes requests whose retention time has passed. */
 export function decide(
   request: CertificateSigningRequest,
   now: Instant,
@@ -19,11 +19,11 @@ export function decide(
   const due = dueAt(request);
   if (due === undefined) return { actions: [] };
   if (now > due) return { actions: [remove(request)] };
-  // Times on the wire have whole seconds.
+  // Times on the wire have second precision.
   return { actions: [], requeueAfterSeconds: Math.floor((due - now) / 1000) + 1 };
 }
 
-/** When a request is to go, if nothing more happens to it. */
+/** Returns when a request expires if it does not change any more. */
 function dueAt({ metadata, status }: CertificateSigningRequest): Instant | undefined {
   const { conditions, certificate } = status ?? {};
   const since = (type: string) => {
@@ -37,12 +37,12 @@ function dueAt({ metadata, status }: CertificateSigningRequest): Instant | undef
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** When the certificate of a request is no longer good; undefined if that cannot be told. */
+/** Returns the expiration time of the issued certificate; undefined if it cannot be parsed. */
 function expiryOf(certificate: string): Instant | undefined {
   try {
     return new X509Certificate(Buffer.from(certificate, 'base64')).validToDate.getTime();
   } catch {
-    // Signers of others may put anything here.
+    // Third-party signers may store anything here.
     return undefined;
   }
 }

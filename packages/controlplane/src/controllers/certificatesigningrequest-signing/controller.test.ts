@@ -15,7 +15,7 @@ async function startSigning(): Promise<Cluster> {
   return cluster;
 }
 
-/** A kubelet that has a token to begin with asks for its certificate. */
+/** Requests a client certificate for a kubelet with a bootstrap token. */
 function ask({ clientOf }: Cluster, name: string, commonName = 'system:node:n') {
   const subject = { commonName, organizations: ['system:nodes'] };
   const request = Buffer.from(createRequest(subject, generateKey())).toString('base64');
@@ -37,7 +37,7 @@ const grant = ({ client }: Cluster, name: string, role: string) =>
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:bootstrappers' }],
   });
 
-test('a kubelet that may is approved and signed for, and its request goes after an hour', async () => {
+test('the request of an authorized kubelet is approved and signed, and deleted after an hour', async () => {
   await using cluster = await startSigning();
   const { client } = cluster;
   await grant(cluster, 'bootstrap', 'system:node-bootstrapper');
@@ -62,7 +62,7 @@ test('a kubelet that may is approved and signed for, and its request goes after 
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a kubelet that may not waits until it may', async () => {
+test('the request of an unauthorized kubelet waits until it is authorized', async () => {
   await using cluster = await startSigning();
   const { client } = cluster;
   await grant(cluster, 'bootstrap', 'system:node-bootstrapper');
@@ -77,7 +77,7 @@ test('a kubelet that may not waits until it may', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('what is no kubelet is not approved, and goes after a day', async () => {
+test('a request that is not from a kubelet is not approved, and deleted after a day', async () => {
   await using cluster = await startSigning();
   const { client } = cluster;
   await grant(cluster, 'bootstrap', 'system:node-bootstrapper');

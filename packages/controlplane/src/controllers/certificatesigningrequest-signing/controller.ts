@@ -6,7 +6,7 @@ import { decide } from './decide.ts';
 
 const yearSeconds = 365 * 24 * 60 * 60;
 
-/** Signs the certificates that were approved, on behalf of the signers Kubernetes has of its own. */
+/** CSR signing controller: signs approved requests for the built-in signers of Kubernetes. */
 export function certificateSigningController(authority: Authority, longestSeconds = yearSeconds): Controller {
   const notAfter = new X509Certificate(authority.certificate).validToDate.getTime();
   const signer = { notAfter, certify: authority.certify };

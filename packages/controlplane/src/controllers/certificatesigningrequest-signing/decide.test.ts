@@ -59,32 +59,36 @@ const cases: readonly {
   readonly asked: Asked;
   readonly comes: 'nothing' | 'certificate' | string;
 }[] = [
-  { name: 'signs what a kubelet is known by', asked: { signerName: kubeletClient }, comes: 'certificate' },
+  { name: 'signs a kubelet client certificate', asked: { signerName: kubeletClient }, comes: 'certificate' },
   {
-    name: 'lets keys that encipher nothing not say they would',
+    name: 'allows keys other than RSA to omit key encipherment',
     asked: { signerName: kubeletClient, usages: ['digital signature', 'client auth'] },
     comes: 'certificate',
   },
-  { name: 'leaves alone what is not approved', asked: { signerName: kubeletClient, conditions: [] }, comes: 'nothing' },
   {
-    name: 'leaves alone what is denied',
+    name: 'ignores a request that is not approved',
+    asked: { signerName: kubeletClient, conditions: [] },
+    comes: 'nothing',
+  },
+  {
+    name: 'ignores a denied request',
     asked: { signerName: kubeletClient, conditions: ['Approved', 'Denied'] },
     comes: 'nothing',
   },
   {
-    name: 'leaves alone what has failed',
+    name: 'ignores a failed request',
     asked: { signerName: kubeletClient, conditions: ['Approved', 'Failed'] },
     comes: 'nothing',
   },
-  { name: 'leaves alone what is signed', asked: { signerName: kubeletClient, certificate: 'x' }, comes: 'nothing' },
-  { name: 'leaves alone what is for other signers', asked: { signerName: 'example.com/signer' }, comes: 'nothing' },
+  { name: 'ignores a signed request', asked: { signerName: kubeletClient, certificate: 'x' }, comes: 'nothing' },
+  { name: 'ignores requests for other signers', asked: { signerName: 'example.com/signer' }, comes: 'nothing' },
   {
-    name: 'wants kubelets to be nodes',
+    name: 'requires the nodes group of kubelets',
     asked: { signerName: kubeletClient, subject: { commonName: 'system:node:n', organizations: ['system:masters'] } },
     comes: 'subject organization is not system:nodes',
   },
   {
-    name: 'wants kubelets to be nodes and nothing else',
+    name: 'allows kubelets no other groups',
     asked: {
       signerName: kubeletClient,
       subject: { commonName: 'system:node:n', organizations: ['system:nodes', 'more'] },
@@ -92,37 +96,37 @@ const cases: readonly {
     comes: 'subject organization is not system:nodes',
   },
   {
-    name: 'wants kubelets to be named as nodes',
+    name: 'requires the node name prefix of kubelets',
     asked: { signerName: kubeletClient, subject: { commonName: 'n', organizations: ['system:nodes'] } },
     comes: 'subject common name does not begin with system:node:',
   },
   {
-    name: 'gives the clients among kubelets no names of hosts',
+    name: 'allows no DNS names in kubelet client certificates',
     asked: { signerName: kubeletClient, hosts: ['n.example'] },
     comes: 'DNS subjectAltNames are not allowed',
   },
   {
-    name: 'gives the clients among kubelets no addresses',
+    name: 'allows no IP addresses in kubelet client certificates',
     asked: { signerName: kubeletClient, hosts: ['10.0.0.1'] },
     comes: 'IP subjectAltNames are not allowed',
   },
   {
-    name: 'does not let clients serve',
+    name: 'allows no server usage in client certificates',
     asked: { signerName: kubeletClient, usages: [...clientUsages, 'server auth'] },
     comes: 'usages did not match [client auth digital signature key encipherment]',
   },
   {
-    name: 'signs what a kubelet serves with',
+    name: 'signs a kubelet serving certificate',
     asked: { signerName: kubeletServing, hosts: ['n.example', '10.0.0.1'], usages: servingUsages },
     comes: 'certificate',
   },
   {
-    name: 'wants servers to be somewhere',
+    name: 'requires a DNS name or IP address in serving certificates',
     asked: { signerName: kubeletServing, usages: servingUsages },
     comes: 'DNS or IP subjectAltName is required',
   },
   {
-    name: 'does not let servers be clients',
+    name: 'allows no client usage in serving certificates',
     asked: { signerName: kubeletServing, hosts: ['n.example'] },
     comes: 'usages did not match [digital signature key encipherment server auth]',
   },
@@ -132,17 +136,17 @@ const cases: readonly {
     comes: 'certificate',
   },
   {
-    name: 'wants clients to be clients',
+    name: 'requires the client usage of clients',
     asked: { signerName: apiClient, usages: ['digital signature'] },
     comes: 'missing required usage for client certificate: client auth',
   },
   {
-    name: 'wants clients to be nothing else',
+    name: 'allows clients no other usage',
     asked: { signerName: apiClient, usages: ['client auth', 'code signing'] },
     comes: 'invalid usage for client certificate: code signing',
   },
   {
-    name: 'asks nothing of those who come from before signers had names',
+    name: 'does not validate requests for the legacy signer',
     asked: { signerName: legacy, subject: { commonName: 'anyone' }, usages: ['code signing'] },
     comes: 'certificate',
   },
@@ -157,7 +161,7 @@ for (const { name, asked, comes } of cases) {
   });
 }
 
-test('a certificate is for who asked, by the authority', () => {
+test('a certificate is issued to the requester by the CA', () => {
   const { certificate = '' } =
     sign({ signerName: kubeletServing, hosts: ['n.example', '10.0.0.1'], usages: servingUsages }) ?? {};
   const signed = new X509Certificate(Buffer.from(certificate, 'base64'));
@@ -169,15 +173,15 @@ test('a certificate is for who asked, by the authority', () => {
 });
 
 const times: readonly { name: string; asked?: number; signerEnds?: number; from: number; to: number }[] = [
-  { name: 'as long as is allowed by default, from a moment ago', from: -300, to: 365 * day - 300 },
-  { name: 'no longer than is allowed', asked: 1000 * day, from: -300, to: 365 * day - 300 },
-  { name: 'as long as was asked for', asked: 9 * hour, from: -300, to: 9 * hour - 300 },
-  { name: 'for all its time from now on if that is short', asked: hour, from: -300, to: hour },
-  { name: 'no shorter than ten minutes', asked: 60, from: -300, to: 600 },
-  { name: 'no longer than the authority', signerEnds: 5 * day, from: -300, to: 5 * day },
+  { name: 'for the maximum lifetime by default, backdated', from: -300, to: 365 * day - 300 },
+  { name: 'for at most the maximum lifetime', asked: 1000 * day, from: -300, to: 365 * day - 300 },
+  { name: 'for the requested lifetime', asked: 9 * hour, from: -300, to: 9 * hour - 300 },
+  { name: 'for its full lifetime from now if that is short', asked: hour, from: -300, to: hour },
+  { name: 'for at least ten minutes', asked: 60, from: -300, to: 600 },
+  { name: 'at most as long as the CA', signerEnds: 5 * day, from: -300, to: 5 * day },
 ];
 for (const { name, asked, signerEnds = 3650 * day, from, to } of times) {
-  test(`a certificate is good ${name}`, () => {
+  test(`a certificate is valid ${name}`, () => {
     const request = { signerName: kubeletClient, ...(asked ? { expirationSeconds: asked } : {}) };
     const { certificate = '' } = sign(request, { ...authority, notAfter: now + signerEnds * 1000 }) ?? {};
     const { validFromDate, validToDate } = new X509Certificate(Buffer.from(certificate, 'base64'));
@@ -185,11 +189,11 @@ for (const { name, asked, signerEnds = 3650 * day, from, to } of times) {
   });
 }
 
-test('an authority that has expired signs nothing', () => {
+test('an expired CA signs nothing', () => {
   assert.throws(() => sign({ signerName: kubeletClient }, { ...authority, notAfter: now }), /the signer has expired/);
 });
 
-test('what was signed, or refused, is so once', () => {
+test('a request is signed or rejected once', () => {
   for (const { asked } of cases) {
     const request = requestOf(asked);
     const signer = { notAfter: now + 3650 * day * 1000, ...authority };

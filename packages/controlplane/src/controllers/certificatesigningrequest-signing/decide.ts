@@ -7,20 +7,20 @@ import { clientFault, servingFault } from './kubelet-requests.ts';
 
 export type Observed = {
   readonly request: CertificateSigningRequest;
-  /** The longest a certificate may be good. */
+  /** Maximum lifetime of a certificate. */
   readonly longestSeconds: number;
   readonly signer: Signer;
 };
 
 export type Signer = {
   readonly notAfter: Instant;
-  /** The certificate of what was asked for, as PEM text. */
+  /** Issues the certificate for a request, as PEM. */
   certify(request: CertificateRequest, terms: CertificateTerms): string;
 };
 
 type Status = StatusOf<CertificateSigningRequest>;
 
-/** What each signer wants of a request, as the fault it finds. */
+/** Validation of each signer; returns the reason to reject the request. */
 const signers: {
   readonly [name: string]: ((asked: CertificateRequest, usages: readonly string[]) => string | undefined) | undefined;
 } = {
@@ -32,12 +32,12 @@ const signers: {
 
 const minuteMs = 60_000;
 const shortestSeconds = 600;
-/** Clocks differ a little; a certificate is good a moment before it was made. */
+/** Certificates are backdated to tolerate clock skew. */
 const backdateMs = 5 * minuteMs;
-/** A certificate that is good for less than this is given its whole time from now on. */
+/** Certificates with a shorter lifetime are not shortened by the backdating. */
 const shortMs = 8 * 60 * minuteMs;
 
-/** Signs what was approved, if it is for one of our signers and as they want it. */
+/** Signs an approved request if it is for one of the built-in signers and passes the signer's validation. */
 export function decide({ request, longestSeconds, signer }: Observed, now: Instant): Decision<Status> {
   const { spec, status } = request;
   const faultOf = signers[spec.signerName];

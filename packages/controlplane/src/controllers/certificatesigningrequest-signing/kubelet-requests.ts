@@ -1,11 +1,11 @@
-/** What kubelets may ask for: certificates by which they are known as nodes, and those by which they are reached. */
+/** Validation of kubelet CSRs: client certificates and serving certificates. */
 import { isIP } from 'node:net';
 import type { CertificateRequest } from '@kruise/machinery/x509/certificate';
 
 const nodeGroup = 'system:nodes';
 const nodePrefix = 'system:node:';
 
-/** Why a request is not one for the certificate a kubelet shows to the API server; undefined if it is. */
+/** Returns why a request is not a valid kubelet client certificate request; undefined if it is valid. */
 export function clientFault(request: CertificateRequest, usages: readonly string[]): string | undefined {
   if (!isForNodes(request)) return 'subject organization is not system:nodes';
   if (request.hosts.some((host) => isIP(host) === 0)) return 'DNS subjectAltNames are not allowed';
@@ -15,7 +15,7 @@ export function clientFault(request: CertificateRequest, usages: readonly string
   return nameFault(request) ?? usageFault(usages, 'client auth');
 }
 
-/** Why a request is not one for the certificate a kubelet serves with; undefined if it is. */
+/** Returns why a request is not a valid kubelet serving certificate request; undefined if it is valid. */
 export function servingFault(request: CertificateRequest, usages: readonly string[]): string | undefined {
   if (!isForNodes(request)) return 'subject organization is not system:nodes';
   if (request.hosts.length === 0) return 'DNS or IP subjectAltName is required';
@@ -32,7 +32,7 @@ function nameFault({ subject: { commonName } }: CertificateRequest): string | un
   return commonName.startsWith(nodePrefix) ? undefined : 'subject common name does not begin with system:node:';
 }
 
-/** Keys that are not RSA encipher no other keys, and need not say that they would. */
+/** Keys other than RSA cannot encipher keys, so the "key encipherment" usage is optional. */
 function usageFault(usages: readonly string[], purpose: string): string | undefined {
   const wanted = [purpose, 'digital signature', 'key encipherment'].sort();
   const asked = new Set(usages);

@@ -7,7 +7,7 @@ import { startCluster } from '../../testing/cluster.ts';
 const rule = (resource: string) => ({ apiGroups: ['example.com'], resources: [resource], verbs: ['get'] });
 const toView = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
 
-test('a role that is made of others follows them as they come, change and go', async () => {
+test('an aggregated ClusterRole follows the selected roles as they are added, changed and deleted', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['clusterrole-aggregation-controller']);
@@ -32,7 +32,7 @@ test('a role that is made of others follows them as they come, change and go', a
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a role whose last part goes is left without rules', async () => {
+test('an aggregated ClusterRole without selected roles has no rules', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['clusterrole-aggregation-controller']);

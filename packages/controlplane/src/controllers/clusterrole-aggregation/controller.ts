@@ -5,13 +5,13 @@ import { decide } from './decide.ts';
 
 const madeOfOthers = ({ aggregationRule }: { readonly aggregationRule?: unknown }) => (aggregationRule ? ['yes'] : []);
 
-/** Fills in the rules of roles that are made of other roles. */
+/** ClusterRole aggregation controller: fills in the rules of aggregated ClusterRoles. */
 export const clusterRoleAggregationController: Controller = defineController({
   name: 'clusterrole-aggregation',
   fieldManager: 'clusterrole-aggregation-controller',
   for: clusterRole,
   predicate: ({ object }) => madeOfOthers(object).length > 0,
-  // Which roles select one that is gone, or was labelled otherwise, is not worth finding out: there are few.
+  // Finding which roles selected a deleted or relabelled role is not worth the effort: aggregated roles are few.
   watches: [watch(clusterRole, (_, caches) => caches.of(clusterRole).byIndex(madeOfOthers, 'yes').map(keyOf))],
   observe(caches, key) {
     const role = caches.of(clusterRole).get(key);

@@ -22,17 +22,17 @@ const [a, b, both] = [
 ];
 
 const cases: readonly (readonly [name: string, role: ClusterRole, others: readonly ClusterRole[], rules: string])[] = [
-  ['has the rules of those it selects', whole('', 'a'), [a, b], 'x y'],
+  ['has the rules of the selected roles', whole('', 'a'), [a, b], 'x y'],
   [
-    'has the rules of all its selectors in turn, of each in the order of names',
+    'has the rules of all its selectors in order, and of each by role name',
     whole('', 'b', 'a'),
     [both, b, a],
     'y z w x',
   ],
   ['has each rule once', whole('', 'a', 'b'), [a, b], 'x y z'],
-  ['has none of its own', whole('own', 'a'), [a], 'x y'],
-  ['is left alone where it has them', whole('x y', 'a'), [a], 'as is'],
-  ['is left alone where it is made of nothing', role('whole', {}, 'own'), [a], 'as is'],
+  ['has no rules of its own', whole('own', 'a'), [a], 'x y'],
+  ['is unchanged if its rules are up to date', whole('x y', 'a'), [a], 'as is'],
+  ['is unchanged without an aggregation rule', role('whole', {}, 'own'), [a], 'as is'],
 ];
 for (const [name, given, others, rules] of cases) {
   test(`a role ${name}`, () => {
@@ -43,13 +43,13 @@ for (const [name, given, others, rules] of cases) {
   });
 }
 
-test('whatever roles there are, it has nothing to add to its own decision', () => {
+test('the decision is idempotent for any roles', () => {
   const others = fc.shuffledSubarray([a, b, both]);
   fc.assert(
     fc.property(others, fc.subarray(['a', 'b']), fc.constantFrom('', 'own', 'x y'), (some, keys, before) => {
       const given = whole(before, ...keys);
       const [action] = decide({ role: given, roles: [given, ...some] }).actions;
-      // What is applied without rules leaves it with none.
+      // An apply without rules removes all rules.
       const { rules = [] } = action?.type === 'apply' ? (action.object as ClusterRole) : given;
       const after = { ...given, rules };
       assert.deepEqual(decide({ role: after, roles: [after, ...some] }).actions, []);

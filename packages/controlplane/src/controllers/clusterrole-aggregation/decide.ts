@@ -6,12 +6,12 @@ import { isSame } from '@kruise/machinery/json-value';
 
 export type Observed = { readonly role: ClusterRole; readonly roles: readonly ClusterRole[] };
 
-/** A role that is made of others has their rules. */
+/** Sets the rules of an aggregated ClusterRole to the union of the rules of the selected roles. */
 export function decide({ role, roles }: Observed): Decision<undefined> {
   const rules = aggregatedRules(role, roles);
   if (!rules || isSame(rules, role.rules ?? [])) return { actions: [] };
   const { apiVersion, kind, metadata } = role;
-  // To apply no rules is to give up those applied before.
+  // Applying no rules gives up ownership of the rules applied before.
   const own = rules.length === 0 ? {} : { rules };
   const aggregated = { apiVersion, kind, metadata: { name: metadata.name ?? '' }, ...own };
   return { actions: [apply(aggregated)] };

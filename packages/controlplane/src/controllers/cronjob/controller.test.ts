@@ -25,7 +25,7 @@ async function complete({ client, clock }: Cluster, each: Job): Promise<void> {
   );
 }
 
-test('a CronJob starts a Job every minute and keeps the last of them, with the rights of its account', async () => {
+test('a CronJob creates a Job every minute and keeps the last ones, with the permissions of its ServiceAccount', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['cronjob-controller']);

@@ -49,7 +49,7 @@ function worldOf(cronJob: CronJob, jobs: readonly Job[] = [], others: readonly J
   return { cronJob, jobs, findJob: (name) => [...jobs, ...others].find(({ metadata }) => metadata.name === name) };
 }
 
-/** What comes of a decision if all of it can be done. */
+/** Returns the result of a decision whose actions succeed, except for the given failures. */
 function outcomeOf(observed: Observed, failures: Outcome['failures'] = []) {
   const { actions, status, requeueAfterSeconds } = decide(observed, now);
   const made = actions
@@ -72,105 +72,105 @@ function outcomeOf(observed: Observed, failures: Outcome['failures'] = []) {
 }
 
 const starts: readonly { readonly name: string; readonly observed: Observed; readonly does: readonly string[] }[] = [
-  { name: 'starts a Job when it is due', observed: worldOf(cronJobOf()), does: [`create ${nameAt('10:00')}`] },
-  { name: 'starts none before', observed: worldOf(cronJobOf({ schedule: '30 10 * * *' })), does: [] },
+  { name: 'creates a Job when a run is due', observed: worldOf(cronJobOf()), does: [`create ${nameAt('10:00')}`] },
+  { name: 'creates no Job before a run is due', observed: worldOf(cronJobOf({ schedule: '30 10 * * *' })), does: [] },
   {
-    name: 'starts none twice',
+    name: 'creates no Job twice',
     observed: worldOf(cronJobOf({}, { lastScheduleTime: '2026-01-01T10:00:00Z' })),
     does: [],
   },
   {
-    name: 'starts one for the last of three missed times',
+    name: 'creates one Job for the last of three missed runs',
     observed: worldOf(cronJobOf({}, { lastScheduleTime: '2026-01-01T07:00:00Z' })),
     does: [`create ${nameAt('10:00')}`],
   },
   {
-    name: 'starts one for many missed times, and complains',
+    name: 'creates one Job for many missed runs, with a warning',
     observed: worldOf(cronJobOf({ schedule: '* * * * *' }, { lastScheduleTime: '2025-01-01T00:00:00Z' })),
     does: ['tell TooManyMissedTimes', `create ${nameAt('10:00')}`],
   },
   {
-    name: 'does not complain about a hundred missed times',
+    name: 'emits no warning for a hundred missed runs',
     observed: worldOf(cronJobOf({ schedule: '* * * * *' }, { lastScheduleTime: '2026-01-01T08:20:00Z' })),
     does: [`create ${nameAt('10:00')}`],
   },
   {
-    name: 'does not look back beyond its deadline',
+    name: 'ignores missed runs before the starting deadline',
     observed: worldOf(
       cronJobOf({ schedule: '* * * * *', startingDeadlineSeconds: 60 }, { lastScheduleTime: '2025-01-01T00:00:00Z' }),
     ),
     does: [`create ${nameAt('10:00')}`],
   },
   {
-    name: 'skips a time beyond its deadline',
+    name: 'skips a run after its starting deadline',
     observed: worldOf(cronJobOf({ startingDeadlineSeconds: 9 })),
     does: [],
   },
-  { name: 'starts none while suspended', observed: worldOf(cronJobOf({ suspend: true })), does: [] },
+  { name: 'creates no Job while suspended', observed: worldOf(cronJobOf({ suspend: true })), does: [] },
   {
-    name: 'starts none on its way out',
+    name: 'creates no Job while terminating',
     observed: worldOf({ ...cronJobOf(), metadata: { ...cronJobOf().metadata, deletionTimestamp: formatTime(now) } }),
     does: [],
   },
   {
-    name: 'starts another beside the last by default',
+    name: 'creates a Job beside an active one by default',
     observed: worldOf(cronJobOf({}, { active: activeOf('old') }), [jobOf('old')]),
     does: [`create ${nameAt('10:00')}`],
   },
   {
-    name: 'starts none beside the last if that is forbidden',
+    name: 'creates no Job beside an active one with Forbid',
     observed: worldOf(cronJobOf({ concurrencyPolicy: 'Forbid' }, { active: activeOf('old') }), [jobOf('old')]),
     does: ['tell JobAlreadyActive'],
   },
   {
-    name: 'starts one where another is forbidden once the last has ended',
+    name: 'creates a Job with Forbid once the last one has finished',
     observed: worldOf(cronJobOf({ concurrencyPolicy: 'Forbid' }, { active: activeOf('old') }), [
       jobOf('old', ended('Complete')),
     ]),
     does: ['tell SawCompletedJob', `create ${nameAt('10:00')}`],
   },
   {
-    name: 'starts one in place of the last if asked to',
+    name: 'replaces the active Job with Replace',
     observed: worldOf(cronJobOf({ concurrencyPolicy: 'Replace' }, { active: activeOf('old') }), [jobOf('old')]),
     does: ['delete old', `create ${nameAt('10:00')}`],
   },
   {
-    name: 'takes up a Job that it started and forgot',
+    name: 'lists a Job that it created but did not record',
     observed: worldOf(cronJobOf(), [jobOf(nameAt('10:00'))]),
     does: ['tell UnexpectedJob'],
   },
   {
-    name: 'starts none where its name is taken',
+    name: 'creates no Job if its name is taken',
     observed: worldOf(cronJobOf(), [], [jobOf(nameAt('10:00'), {}, { ownerReferences: [] })]),
     does: [],
   },
   {
-    name: 'complains about a schedule that cannot be read',
+    name: 'warns about an invalid schedule',
     observed: worldOf(cronJobOf({ schedule: 'often' })),
     does: ['tell UnparseableSchedule'],
   },
   {
-    name: 'complains about a schedule that has no runs',
+    name: 'warns about a schedule without runs',
     observed: worldOf(cronJobOf({ schedule: '59 23 31 2 *' })),
     does: ['tell InvalidSchedule'],
   },
   {
-    name: 'complains about a zone that is not known',
+    name: 'warns about an unknown time zone',
     observed: worldOf(cronJobOf({ timeZone: 'Mars/Olympus' })),
     does: ['tell UnknownTimeZone'],
   },
   {
-    name: 'complains about a zone in a schedule, and heeds it',
+    name: 'warns about a time zone in the schedule, and uses it',
     observed: worldOf(cronJobOf({ schedule: 'TZ=Europe/Berlin 0 11 * * *' })),
     does: ['tell UnsupportedSchedule', `create ${nameAt('10:00')}`],
   },
   {
-    name: 'reads the schedule in its zone',
+    name: 'evaluates the schedule in its time zone',
     observed: worldOf(cronJobOf({ schedule: '0 11 * * *', timeZone: 'Europe/Berlin' })),
     does: [`create ${nameAt('10:00')}`],
   },
   {
-    name: 'deletes Jobs beyond those it keeps, the oldest first',
+    name: 'deletes Jobs above the history limits, oldest first',
     observed: worldOf(cronJobOf({ suspend: true, successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 }), [
       jobOf('c', ended('Complete', '2026-01-01T03:00:00Z')),
       jobOf('a', ended('Complete', '2026-01-01T01:00:00Z')),
@@ -180,7 +180,7 @@ const starts: readonly { readonly name: string; readonly observed: Observed; rea
     does: ['delete a', 'delete b', 'delete d'],
   },
   {
-    name: 'deletes each once',
+    name: 'deletes each Job once',
     observed: worldOf(cronJobOf({ suspend: true, failedJobsHistoryLimit: 0 }), [
       jobOf('a', ended('Failed'), { deletionTimestamp: formatTime(now) }),
     ]),
@@ -191,7 +191,7 @@ for (const { name, observed, does } of starts) {
   test(`a CronJob ${name}`, () => assert.deepEqual(outcomeOf(observed).does, does));
 }
 
-test('what is complained about is told in the words of Kubernetes', () => {
+test('warnings have the event messages of Kubernetes', () => {
   const told = (spec: Partial<CronJobSpec>) => {
     const { actions } = decide(worldOf(cronJobOf(spec)), now);
     return actions.flatMap((action) => (action.type === 'record' ? [action.event.message] : []))[0];
@@ -204,7 +204,7 @@ test('what is complained about is told in the words of Kubernetes', () => {
   );
 });
 
-test('a Job has what its template says, and when it was due', () => {
+test('a Job has its template and the scheduled time', () => {
   const { actions } = outcomeOf(worldOf(cronJobOf({ timeZone: 'Europe/Berlin' })));
   const { object, announcement } = actions[0] as CreateAction;
   assert.deepEqual(object.metadata.labels, { app: 'sum' });
@@ -216,7 +216,7 @@ test('a Job has what its template says, and when it was due', () => {
   assert.equal(announcement?.failed?.message, 'Error creating job: {error}');
 });
 
-test('a Job that was started is listed', () => {
+test('a created Job is listed as active', () => {
   const { status } = outcomeOf(worldOf(cronJobOf()));
   assert.equal(status.lastScheduleTime, '2026-01-01T10:00:00Z');
   assert.deepEqual(
@@ -225,7 +225,7 @@ test('a Job that was started is listed', () => {
   );
 });
 
-test('a Job that could not be started is not listed, and is tried again', () => {
+test('a Job that could not be created is not listed, and is retried', () => {
   const observed = worldOf(cronJobOf({ concurrencyPolicy: 'Replace' }, { active: activeOf('old') }), [jobOf('old')]);
   const { actions } = decide(observed, now);
   const { status, active } = outcomeOf(observed, [{ action: actions[0]!, error: 'no' }]);
@@ -239,13 +239,13 @@ const lists: readonly {
   readonly does: readonly string[];
 }[] = [
   {
-    name: 'a Job that goes on stays listed',
+    name: 'an active Job stays listed',
     observed: worldOf(cronJobOf({ suspend: true }, { active: activeOf('a') }), [jobOf('a')]),
     active: ['a'],
     does: [],
   },
   {
-    name: 'a Job that has ended is not listed any more',
+    name: 'a finished Job is no longer listed',
     observed: worldOf(cronJobOf({ suspend: true }, { active: activeOf('a', 'b') }), [
       jobOf('a', ended('Failed')),
       jobOf('b'),
@@ -254,25 +254,25 @@ const lists: readonly {
     does: ['tell SawCompletedJob'],
   },
   {
-    name: 'a Job that is gone is not listed any more',
+    name: 'a deleted Job is no longer listed',
     observed: worldOf(cronJobOf({ suspend: true }, { active: activeOf('a') })),
     active: [],
     does: ['tell MissingJob'],
   },
   {
-    name: 'a Job nobody listed is told of, and not listed',
+    name: 'an unlisted Job gets an event, and is not listed',
     observed: worldOf(cronJobOf({ suspend: true }), [jobOf('a')]),
     active: [],
     does: ['tell UnexpectedJob'],
   },
   {
-    name: 'a Job that is replaced is not listed any more',
+    name: 'a replaced Job is no longer listed',
     observed: worldOf(cronJobOf({ concurrencyPolicy: 'Replace' }, { active: activeOf('old') }), [jobOf('old')]),
     active: [nameAt('10:00')],
     does: ['delete old', `create ${nameAt('10:00')}`],
   },
   {
-    name: 'a Job that was started and forgotten is listed',
+    name: 'a created but unrecorded Job is listed',
     observed: worldOf(cronJobOf(), [jobOf(nameAt('10:00'))]),
     active: [nameAt('10:00')],
     does: ['tell UnexpectedJob'],
@@ -285,7 +285,7 @@ for (const { name, observed, active, does } of lists) {
   });
 }
 
-test('the last success is the latest', () => {
+test('the last successful time is the latest completion', () => {
   const jobs = [
     jobOf('a', ended('Complete', undefined, '2026-01-01T05:00:00Z')),
     jobOf('b', ended('Complete', undefined, '2026-01-01T04:00:00Z')),
@@ -297,7 +297,7 @@ test('the last success is the latest', () => {
   assert.equal(lastOf({ lastSuccessfulTime: '2026-01-01T09:00:00Z' }), '2026-01-01T09:00:00Z');
 });
 
-test('Jobs are deleted together with their Pods, and without waiting for them', () => {
+test('Jobs are deleted with background propagation', () => {
   const observed = worldOf(cronJobOf({ failedJobsHistoryLimit: 0, suspend: true }), [jobOf('a', ended('Failed'))]);
   const [action] = decide(observed, now).actions as RemoveAction[];
   assert.deepEqual(action?.options, { propagationPolicy: 'Background' });
@@ -305,10 +305,10 @@ test('Jobs are deleted together with their Pods, and without waiting for them', 
 });
 
 const requeues = [
-  { name: 'when the next is due', spec: {}, status: { lastScheduleTime: '2026-01-01T10:00:00Z' }, seconds: 3590.1 },
-  { name: 'when the next is due after one was started', spec: {}, status: {}, seconds: 3590.1 },
+  { name: 'when the next run is due', spec: {}, status: { lastScheduleTime: '2026-01-01T10:00:00Z' }, seconds: 3590.1 },
+  { name: 'when the next run is due after a Job was created', spec: {}, status: {}, seconds: 3590.1 },
   {
-    name: 'at the pace of an interval',
+    name: 'in the phase of an interval',
     spec: { schedule: '@every 7m' },
     status: { lastScheduleTime: '2026-01-01T09:58:00Z' },
     seconds: 290.1,
@@ -316,14 +316,14 @@ const requeues = [
   { name: 'not at all while suspended', spec: { suspend: true }, status: {}, seconds: undefined },
 ];
 for (const { name, spec, status, seconds } of requeues) {
-  test(`a CronJob is looked at again ${name}`, () => {
+  test(`a CronJob is requeued ${name}`, () => {
     assert.equal(outcomeOf(worldOf(cronJobOf(spec, status))).requeueAfterSeconds, seconds);
   });
 }
 
 type Life = { cronJob: CronJob; jobs: readonly Job[]; at: number };
 
-/** A look at the world: what is decided is done, and what was deleted is gone; killed half way, nothing is reported. */
+/** Reconciles once: executes the decision and completes deletions. A killed reconcile reports no status. */
 function look({ cronJob, jobs, at }: Life, isKilled: boolean): Life {
   const { actions, status } = decide(worldOf(cronJob, jobs), at);
   const made = actions.filter((action) => action.type === 'create').map(({ object }) => object as Job);
@@ -344,7 +344,7 @@ function look({ cronJob, jobs, at }: Life, isKilled: boolean): Life {
 
 const isAtWork = ({ status }: Job) => !status?.conditions?.length;
 
-test('however it is looked at, killed and left alone, no time has two Jobs, none run that must not, and no more are kept than asked for', () => {
+test('with arbitrary reconciles, crashes and pauses, no run has two Jobs, concurrency policy holds, and history limits hold', () => {
   const step = fc.record({
     minutes: fc.integer({ min: 1, max: 200 }),
     ends: fc.constantFrom('Complete', 'Failed', undefined),
@@ -364,7 +364,7 @@ test('however it is looked at, killed and left alone, no time has two Jobs, none
       for (const { minutes, ends, isKilled } of steps) {
         if (isKilled) life = look(life, true);
         life = look(life, false);
-        // What was just done is not done again, and what is over is cleared away.
+        // A second reconcile repeats nothing, and deletes finished Jobs above the limits.
         life = look(life, false);
         const again = decide(worldOf(life.cronJob, life.jobs), life.at).actions;
         assert.deepEqual(

@@ -1,6 +1,6 @@
 /**
- * Starts Jobs by the clock. Of all the times that were missed only the last is made up for. The name of a Job is made of
- * the time it was due, so that none is started twice for one time, whatever is forgotten.
+ * CronJob reconciler: creates Jobs on a schedule. Only the latest of several missed runs is started. The Job name
+ * contains the scheduled time, so that a run never starts twice, even after lost state.
  */
 import type { CronJob, CronJobStatus } from '@kruise/api/batch/cronjob';
 import type { Job } from '@kruise/api/batch/job';
@@ -28,16 +28,16 @@ import { type Active, type Observed, outdatedJobs, takeStock } from './history.t
 import { missedRuns } from './missed-runs.ts';
 import { formatInZone } from './zoned-time.ts';
 
-/** Clocks differ: whoever looks a little late finds what is due. */
+/** Tolerance for clock skew: a reconcile that is slightly late still finds the run. */
 const leewayMs = 100;
-/** So many times may be missed before users are told. */
+/** Number of missed runs above which a warning event is emitted. */
 const manyMissed = 100;
 const minuteMs = 60_000;
 
 export function decide(observed: Observed, now: Instant): Decision<CronJobStatus> {
   const { cronJob } = observed;
   const { active, lastSuccessfulTime, news } = takeStock(observed);
-  // History that cannot be deleted must not keep Jobs from being started.
+  // A failed deletion of old Jobs must not block new Jobs.
   const cleanUp = outdatedJobs(observed).map((job) => optional(deletion(cronJob, job)));
   const start = startOf({ ...observed, active }, now);
   return {
@@ -53,7 +53,7 @@ export function decide(observed: Observed, now: Instant): Decision<CronJobStatus
 
 type Situation = Observed & { readonly active: Active };
 
-/** What is done about the time that is due, what the status says of it, and when the next one is. */
+/** Actions for the run that is due, the resulting status, and the time of the next run. */
 type Start = {
   readonly actions: readonly Action[];
   readonly status: (outcome: Outcome) => Pick<CronJobStatus, 'active' | 'lastScheduleTime'>;
@@ -96,7 +96,7 @@ function lastLookedAt({ metadata, status }: CronJob): Instant {
   return parseTime(status?.lastScheduleTime ?? metadata.creationTimestamp ?? formatTime(0));
 }
 
-/** The first run that is not due yet, at the pace the schedule has had since. */
+/** Returns the first run after now. Runs keep the phase of the schedule since the given time. */
 function followingRun(schedule: Schedule, since: Instant, now: Instant): Instant | undefined {
   return nextRun(schedule, missedRuns(schedule, since, now)?.last ?? since);
 }
@@ -177,7 +177,7 @@ function unsupported(schedule: string): string {
   return `CRON_TZ or TZ used in schedule ${quote(schedule)} is not officially supported, see ${page} for more details`;
 }
 
-/** What comes of something, or why it cannot be read. */
+/** Returns the parsed value, or the parse error. */
 function attempt<T>(read: () => T): T | ParseError {
   try {
     return read();

@@ -1,4 +1,4 @@
-/** What became of the Jobs a CronJob has started, and which of them it can do without. */
+/** History of a CronJob: status of the Jobs it created, and old Jobs to delete. */
 import type { CronJob, CronJobStatus } from '@kruise/api/batch/cronjob';
 import type { Job } from '@kruise/api/batch/job';
 import { isBeingDeleted, type RecordAction, record } from '@kruise/client/actions';
@@ -8,16 +8,16 @@ import { parseTime } from '@kruise/values/time';
 
 export type Observed = {
   readonly cronJob: CronJob;
-  /** The Jobs it has started. */
+  /** Jobs that this CronJob created. */
   readonly jobs: readonly Job[];
-  /** What has a name in its namespace, whoever it belongs to. */
+  /** Returns the Job with a name in the namespace, regardless of its owner. */
   readonly findJob: (name: string) => Job | undefined;
 };
 
-/** References to the Jobs that have not ended. */
+/** References to the Jobs that have not finished. */
 export type Active = NonNullable<CronJobStatus['active']>;
 
-/** What is known of the Jobs that were started, and what is worth telling. */
+/** State of the created Jobs, and events to emit. */
 export type Stock = {
   readonly active: Active;
   readonly lastSuccessfulTime: string | undefined;
@@ -54,7 +54,7 @@ export function takeStock({ cronJob, jobs, findJob }: Observed): Stock {
   return { active: left, lastSuccessfulTime: latest, news };
 }
 
-/** Jobs that have ended, beyond those that are kept: the oldest. */
+/** Returns the oldest finished Jobs above the history limits. */
 export function outdatedJobs({ cronJob, jobs }: Observed): readonly Job[] {
   const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = cronJob.spec ?? {};
   const beyond = (end: 'Complete' | 'Failed', limit = Number.POSITIVE_INFINITY) => {

@@ -9,10 +9,24 @@ import { formatInZone } from './zoned-time.ts';
 
 const cases = [
   { name: 'nothing yet', schedule: '0 * * * *', since: '10:30', now: '10:59:59', last: undefined, count: 0 },
-  { name: 'the first', schedule: '0 * * * *', since: '10:30', now: '11:00', last: '11:00', count: 1 },
-  { name: 'not the one it began with', schedule: '0 * * * *', since: '11:00', now: '11:30', last: undefined, count: 0 },
-  { name: 'the last of some', schedule: '0 * * * *', since: '10:30', now: '13:30', last: '13:00', count: 3 },
-  { name: 'an interval at its own pace', schedule: '@every 1h', since: '10:20', now: '13:30', last: '13:20', count: 3 },
+  { name: 'the first run', schedule: '0 * * * *', since: '10:30', now: '11:00', last: '11:00', count: 1 },
+  {
+    name: 'not the run it started with',
+    schedule: '0 * * * *',
+    since: '11:00',
+    now: '11:30',
+    last: undefined,
+    count: 0,
+  },
+  { name: 'the last of several runs', schedule: '0 * * * *', since: '10:30', now: '13:30', last: '13:00', count: 3 },
+  {
+    name: 'an interval in its own phase',
+    schedule: '@every 1h',
+    since: '10:20',
+    now: '13:30',
+    last: '13:20',
+    count: 3,
+  },
 ];
 for (const { name, schedule, since, now, last, count } of cases) {
   test(`a schedule has missed ${name}`, () => {
@@ -22,18 +36,18 @@ for (const { name, schedule, since, now, last, count } of cases) {
   });
 }
 
-test('a schedule that has no days has no runs', () => {
+test('a schedule without matching days has no runs', () => {
   assert.equal(missedRuns(parseSchedule('59 23 31 2 *'), 0, parseTime('2026-01-01T00:00:00Z')), undefined);
 });
 
-test('where runs are not equally far apart, the last is found all the same', () => {
-  // Last seen on Friday morning, looked at on Sunday: two runs of Friday were missed.
+test('the last run is found with unequal intervals', () => {
+  // Last reconciled on Friday morning and again on Sunday: two runs of Friday were missed.
   const schedule = parseSchedule('30 6-16/4 * * 1-5');
   const missed = missedRuns(schedule, parseTime('2026-01-02T06:30:00Z'), parseTime('2026-01-04T12:00:00Z'));
   assert.equal(formatTime(missed!.last!), '2026-01-02T14:30:00Z');
 });
 
-test('the last of the runs is the one that going through all of them finds', () => {
+test('the last run equals the one found by enumeration', () => {
   const texts = ['*/7 * * * *', '0 3 * * *', '30 6-16/4 * * 1-5', '0 0 1 * *', '5 4 29 2 *', '@every 90s', '* * 1 1 *'];
   const start = parseTime('2024-01-01T00:00:00Z');
   fc.assert(
@@ -55,7 +69,7 @@ test('a year of missed minutes, or seconds, takes a few steps', () => {
   for (const text of ['* * * * *', '@every 1s']) {
     const schedule = parseSchedule(text);
     let lookups = 0;
-    // Every look-up of a calendar asks for one of its fields.
+    // Every calendar lookup reads one of the schedule's fields.
     const counted = new Proxy(schedule, {
       get: (target, field) => {
         if (field === 'kind') lookups++;
@@ -75,7 +89,7 @@ const times = [
   { zone: 'Asia/Kolkata', text: '2026-07-01T17:30:00+05:30' },
 ];
 for (const { zone, text } of times) {
-  test(`a time in ${zone} is written ${text}`, () => {
+  test(`a time in ${zone} is formatted as ${text}`, () => {
     assert.equal(formatInZone(parseTime('2026-07-01T12:00:00Z'), timeZone(zone)), text);
   });
 }

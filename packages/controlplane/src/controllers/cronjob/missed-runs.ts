@@ -1,20 +1,22 @@
 /**
- * Which runs a schedule has missed. A schedule may be due every minute and nobody have looked for a year, so runs are
- * not gone through one by one: how many there were is estimated from the first two, and the last is looked for from the
- * present backwards.
+ * Missed runs of a schedule. A schedule may run every minute and may not have been reconciled for a year, so runs are
+ * not enumerated: their number is estimated from the first two runs, and the latest run is searched backwards from now.
  */
 import { nextRun, type Schedule } from '@kruise/machinery/cron';
 import type { Instant } from '@kruise/values/time';
 
-/** What a schedule was due for since an instant. */
+/** Runs that were due since a point in time. */
 export type MissedRuns = {
-  /** The last run that is due; none if there is none yet. */
+  /** The latest run that is due; undefined if no run is due yet. */
   readonly last: Instant | undefined;
-  /** About how many there were: exact where all are equally far apart. */
+  /** Estimated number of runs: exact if all intervals are equal. */
   readonly count: number;
 };
 
-/** The runs due after an instant, up to now; undefined if the schedule has none at all, as one for 31 February. */
+/**
+ * Returns the runs due after a point in time, up to now; undefined if the schedule never runs, for example on 31
+ * February.
+ */
 export function missedRuns(schedule: Schedule, since: Instant, now: Instant): MissedRuns | undefined {
   const first = nextRun(schedule, since);
   const second = first === undefined ? undefined : nextRun(schedule, first);
@@ -24,14 +26,14 @@ export function missedRuns(schedule: Schedule, since: Instant, now: Instant): Mi
   const interval = second - first;
   const count = Math.floor((now - first) / interval) + 1;
   if (schedule.kind === 'interval') return { last: first + (count - 1) * interval, count };
-  // Two intervals back there is a run as a rule; where runs are not equally far apart, it may be further.
+  // Usually there is a run within the last two intervals; with unequal intervals the search goes further back.
   for (let distance = 2 * interval; ; distance *= 2) {
     const last = lastRun(schedule, Math.max(since, now - distance), now);
     if (last !== undefined) return { last, count };
   }
 }
 
-/** The last of the runs after an instant, up to another. */
+/** Returns the last run in the interval (after, until]. */
 function lastRun(schedule: Schedule, after: Instant, until: Instant): Instant | undefined {
   let last: Instant | undefined;
   let next = nextRun(schedule, after);

@@ -1,7 +1,7 @@
 import type { TimeZone } from '@kruise/machinery/time-zone';
 import { formatTime, type Instant } from '@kruise/values/time';
 
-/** A time as a clock in a zone shows it, with how far that is from UTC: `2026-01-01T01:00:00+01:00`. */
+/** Formats a time in a time zone with its UTC offset: `2026-01-01T01:00:00+01:00`. */
 export function formatInZone(instant: Instant, zone: TimeZone): string {
   const minutes = Math.round(zone.offsetAt(instant) / 60_000);
   const local = formatTime(instant + minutes * 60_000);

@@ -29,7 +29,7 @@ async function startDaemonSets(...names: string[]): Promise<Setting> {
   return { ...cluster, nodes, close, [Symbol.asyncDispose]: close };
 }
 
-/** A node that is ready: until then it takes nobody in. */
+/** Adds a ready node; an unready one accepts no Pods. */
 async function addNode({ client }: Cluster, name: string): Promise<void> {
   await client.create(node, { metadata: { name } });
   await client.patch(node, { name }, { spec: { taints: null } }, { type: 'merge' });
@@ -44,7 +44,7 @@ const podsOf = async ({ client }: Cluster): Promise<readonly Pod[]> =>
 const whereOf = (pods: readonly Pod[]) =>
   pods.map((each) => `${targetNodeOf(each)}:${each.spec?.containers?.[0]?.image}`).sort();
 
-test('a DaemonSet follows the nodes there are, with the rights of its account', async () => {
+test('a DaemonSet follows the nodes, with the permissions of its ServiceAccount', async () => {
   await using cluster = await startDaemonSets('n1', 'n2');
   const { client } = cluster;
   await client.create(daemonSet, setOf());
@@ -77,7 +77,7 @@ test('a DaemonSet follows the nodes there are, with the rights of its account', 
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('an update replaces one Pod after the other, and old templates are remembered', async () => {
+test('a rolling update replaces one Pod after the other, and keeps old revisions', async () => {
   await using cluster = await startDaemonSets('n1', 'n2', 'n3');
   const { client, nodes } = cluster;
   await client.create(daemonSet, setOf());
@@ -97,7 +97,7 @@ test('an update replaces one Pod after the other, and old templates are remember
   assert.equal((await client.get(daemonSet, reference)).status?.updatedNumberScheduled, 3);
 });
 
-test('with a surge the new Pod is there before the old one goes', async () => {
+test('with surge, the new Pod is available before the old one is deleted', async () => {
   await using cluster = await startDaemonSets('n1');
   const { client, nodes } = cluster;
   const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } as const;
@@ -115,7 +115,7 @@ test('with a surge the new Pod is there before the old one goes', async () => {
   assert.deepEqual(whereOf(await podsOf(cluster)), ['n1:b']);
 });
 
-test('a Pod that fails again and again is replaced ever more seldom', async () => {
+test('a Pod that fails repeatedly is replaced with exponential backoff', async () => {
   await using cluster = await startDaemonSets('n1');
   const { client, nodes, clock } = cluster;
   nodes.becomesReady = () => false;
@@ -131,7 +131,7 @@ test('a Pod that fails again and again is replaced ever more seldom', async () =
     replacedAt.push(Math.round((clock.now() - start) / 1000));
     await client.update(pod, { ...found, status: { phase: 'Failed' } }, { subresource: 'status' });
   }
-  // The first goes at once; from then on 1, 2, 4, 8 and 16 seconds are waited.
+  // The first replacement is immediate, then the backoff is 1, 2, 4, 8 and 16 seconds.
   assert.deepEqual(replacedAt, [0, 0, 1, 3, 7, 15, 31]);
   const told = (await client.list(event, { namespace: 'default' })).items;
   assert.ok(

@@ -14,8 +14,8 @@ import { failureEffects } from './ended.ts';
 import { setsOfRevision, setsThatSeeNodes } from './wake.ts';
 
 /**
- * Keeps a Pod of each DaemonSet on every node that fits. It alone remembers something between passes: where Pods failed,
- * as they leave no trace of it once they are deleted. Started anew, it tries once more at once.
+ * DaemonSet controller: keeps one Pod on every eligible node. The only state kept between reconciles is the backoff for
+ * failed Pods, because deleted Pods leave no trace. After a restart, the controller retries immediately.
  */
 export function daemonSetController(): Controller {
   const backOff = createBackOff({ firstMs: 1000, maxMs: 15 * 60_000 });

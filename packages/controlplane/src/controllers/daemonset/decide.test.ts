@@ -74,7 +74,7 @@ type Shape = {
   readonly node?: string;
   readonly image?: string;
   readonly phase?: string;
-  /** How long it has been ready; not at all if left out. */
+  /** Seconds since the Pod is ready; not ready if omitted. */
   readonly ready?: number;
   readonly isBound?: boolean;
   readonly age?: number;
@@ -135,7 +135,7 @@ function observed(parts: Partial<Observed> = {}): Observed {
   };
 }
 
-/** What is done: `+a` for a Pod made for a node, `−p` for one that goes. */
+/** Summarizes actions: `+a` for a Pod created for a node, `−p` for a deleted Pod. */
 function summary(actions: readonly Action[]): string {
   return actions
     .map((action) => {
@@ -163,29 +163,29 @@ const surging = setOf(rolling(0, 1));
 const rows: readonly Row[] = [
   // Placement
   { name: 'has a Pod on every node', parts: {}, does: '+a +b +c' },
-  { name: 'makes what is missing', parts: { candidates: podsOn('b', ready) }, does: '+a +c' },
+  { name: 'creates missing Pods', parts: { candidates: podsOn('b', ready) }, does: '+a +c' },
   {
-    name: 'counts Pods that are not on their node yet',
+    name: 'counts Pods that are not bound to their node yet',
     parts: { candidates: podsOn('a b c', { isBound: false }) },
     does: '',
   },
   {
-    name: 'passes over nodes that take nothing more',
+    name: 'skips unschedulable nodes',
     parts: { nodes: [nodeOf('a'), nodeOf('b', noSchedule), nodeOf('c', noExecute)] },
     does: '+a',
   },
   {
-    name: 'leaves its Pod on a node that takes nothing more',
+    name: 'keeps its Pod on an unschedulable node',
     parts: { nodes: [nodeOf('a', noSchedule)], candidates: podsOn('a', ready) },
     does: '',
   },
   {
-    name: 'leaves a node that throws Pods out',
+    name: 'deletes its Pod on a node with a NoExecute taint',
     parts: { nodes: [nodeOf('a', noExecute)], candidates: podsOn('a', ready) },
     does: '−a',
   },
   {
-    name: 'leaves a node it does not select any more',
+    name: 'deletes its Pod on a node that it does not select any more',
     parts: {
       set: setOf({
         template: { ...templateOf('new'), spec: { ...templateOf('new').spec, nodeSelector: { disk: 'ssd' } } },
@@ -197,17 +197,17 @@ const rows: readonly Row[] = [
     does: '+revision −a',
   },
   {
-    name: 'waits for a Pod on its way out to be gone',
+    name: 'waits for a terminating Pod',
     parts: { nodes: nodesOf('a'), candidates: [podOf('p', { node: 'a', metadata: leaving })] },
     does: '',
   },
   {
-    name: 'does not wait for one that is over',
+    name: 'does not wait for a finished terminating Pod',
     parts: { nodes: nodesOf('a'), candidates: [podOf('p', { node: 'a', phase: 'Failed', metadata: leaving })] },
     does: '+a',
   },
   {
-    name: 'keeps the oldest of several, if it is on its node',
+    name: 'keeps the oldest of several Pods, preferring bound ones',
     parts: {
       nodes: nodesOf('a'),
       candidates: [
@@ -219,12 +219,12 @@ const rows: readonly Row[] = [
     does: '−young −pending',
   },
   {
-    name: 'deletes Pods meant for a node that is gone',
+    name: 'deletes Pods assigned to a deleted node',
     parts: { nodes: [], candidates: [podOf('p', { node: 'gone', isBound: false }), podOf('q', { node: 'gone' })] },
     does: '−p',
   },
   {
-    name: 'takes in a Pod that is nobody’s',
+    name: 'adopts an orphaned Pod',
     parts: {
       nodes: nodesOf('a'),
       candidates: podsOn('a', { metadata: { ownerReferences: [] } }),
@@ -232,32 +232,32 @@ const rows: readonly Row[] = [
     does: 'patch a',
   },
   {
-    name: 'makes 250 Pods at a time',
+    name: 'creates at most 250 Pods per reconcile',
     parts: { nodes: nodesOf(Array.from({ length: 300 }, (_, index) => `n${index}`).join(' ')) },
     does: Array.from({ length: 250 }, (_, index) => `+n${index}`).join(' '),
   },
-  { name: 'does nothing on its way out', parts: { set: setOf({}, { deletionTimestamp: seconds(0) }) }, does: '' },
+  { name: 'does nothing while terminating', parts: { set: setOf({}, { deletionTimestamp: seconds(0) }) }, does: '' },
   { name: 'refuses to select everything', parts: { set: setOf({ selector: {} }) }, does: 'tell SelectingAll' },
-  // Pods that have ended
+  // Finished Pods
   {
-    name: 'replaces a Pod that failed',
+    name: 'replaces a failed Pod',
     parts: { nodes: nodesOf('a'), candidates: podsOn('a', { phase: 'Failed' }) },
     does: 'noteFailure tell FailedDaemonPod −a',
   },
   {
-    name: 'leaves a Pod that failed where others did before',
+    name: 'keeps a failed Pod during the backoff',
     parts: { nodes: nodesOf('a'), candidates: podsOn('a', { phase: 'Failed' }), remainingBackOffMs: () => 3000 },
     does: '',
   },
   {
-    name: 'replaces a Pod that succeeded',
+    name: 'replaces a succeeded Pod',
     parts: { nodes: nodesOf('a'), candidates: podsOn('a', { phase: 'Succeeded' }) },
     does: 'tell SucceededDaemonPod −a',
   },
-  // Updating without surge
+  // Rolling update without surge
   { name: 'replaces one old Pod at a time', parts: { candidates: podsOn('a b c', old) }, does: '−a' },
   {
-    name: 'replaces as many as it may',
+    name: 'replaces as many as maxUnavailable allows',
     parts: { set: setOf(rolling(2)), candidates: podsOn('a b c', old) },
     does: '−a −b',
   },
@@ -267,52 +267,52 @@ const rows: readonly Row[] = [
     does: '−a −b',
   },
   {
-    name: 'replaces one where the budget comes to nothing',
+    name: 'replaces one Pod if the budget is zero',
     parts: { set: setOf(rolling('0%')), candidates: podsOn('a b c', old) },
     does: '−a',
   },
   {
-    name: 'waits for new Pods to be available',
+    name: 'waits for updated Pods to be available',
     parts: { candidates: [...podsOn('a'), ...podsOn('b c', old)] },
     does: '',
   },
   {
-    name: 'waits for new Pods to have been ready for long enough',
+    name: 'waits for minReadySeconds of updated Pods',
     parts: { set: setOf({ minReadySeconds: 10 }), candidates: [...podsOn('a', { ready: 9 }), ...podsOn('b c', old)] },
     does: '',
   },
   {
-    name: 'goes on when they have',
+    name: 'continues when updated Pods are available',
     parts: { set: setOf({ minReadySeconds: 10 }), candidates: [...podsOn('a', { ready: 10 }), ...podsOn('b c', old)] },
     does: '−b',
   },
   {
-    name: 'replaces old Pods that serve nobody, however many',
+    name: 'replaces all unavailable old Pods',
     parts: { candidates: podsOn('a b c', { image: 'old' }) },
     does: '−a −b −c',
   },
   {
-    name: 'replaces no other while one serves nobody',
+    name: 'replaces no other Pod while one is unavailable',
     parts: { candidates: [...podsOn('a', { image: 'old' }), ...podsOn('b c', old)] },
     does: '−a',
   },
   {
-    name: 'counts a node whose Pod is on its way out',
+    name: 'counts a node with a terminating Pod as unavailable',
     parts: { candidates: [podOf('x', { node: 'a', metadata: leaving }), ...podsOn('b c', old)] },
     does: '',
   },
   {
-    name: 'makes what is missing before it updates',
+    name: 'creates missing Pods before it updates',
     parts: { set: setOf(rolling(3)), candidates: podsOn('b c', old) },
     does: '+a',
   },
   {
-    name: 'replaces nothing by itself where that is asked',
+    name: 'replaces nothing with OnDelete',
     parts: { set: setOf({ updateStrategy: { type: 'OnDelete' } }), candidates: podsOn('a b c', old) },
     does: '',
   },
   {
-    name: 'takes a Pod of the same count of templates for a new one',
+    name: 'counts a Pod with the current template generation as updated',
     parts: {
       nodes: nodesOf('a'),
       candidates: [
@@ -329,25 +329,29 @@ const rows: readonly Row[] = [
     },
     does: '',
   },
-  // Updating with surge
-  { name: 'starts a new Pod beside an old one', parts: { set: surging, candidates: podsOn('a b c', old) }, does: '+a' },
+  // Rolling update with surge
+  {
+    name: 'creates a new Pod beside an old one',
+    parts: { set: surging, candidates: podsOn('a b c', old) },
+    does: '+a',
+  },
   {
     name: 'rounds a surge up',
     parts: { set: setOf(rolling(0, '34%')), candidates: podsOn('a b c', old) },
     does: '+a +b',
   },
   {
-    name: 'waits for the new one beside it',
+    name: 'waits for the new Pod beside the old one',
     parts: { set: surging, candidates: [podOf('new-a', { node: 'a' }), ...podsOn('a b c', old)] },
     does: '',
   },
   {
-    name: 'stops the old one when the new one is available',
+    name: 'deletes the old Pod when the new one is available',
     parts: { set: surging, candidates: [podOf('new-a', { node: 'a', ready: 1 }), ...podsOn('a b c', old)] },
     does: '−a',
   },
   {
-    name: 'stops the old one that is not ready any more',
+    name: 'deletes an old Pod that is not ready any more',
     parts: {
       set: surging,
       candidates: [podOf('new-a', { node: 'a' }), podOf('a', { image: 'old' }), ...podsOn('b c', old)],
@@ -355,7 +359,7 @@ const rows: readonly Row[] = [
     does: '−a',
   },
   {
-    name: 'keeps one of each at most',
+    name: 'keeps at most one Pod per revision',
     parts: {
       set: surging,
       nodes: nodesOf('a'),
@@ -369,17 +373,17 @@ const rows: readonly Row[] = [
     does: '−n2 −o2',
   },
   {
-    name: 'starts new ones beside all old ones that serve nobody',
+    name: 'creates new Pods beside all unavailable old ones',
     parts: { set: surging, candidates: [...podsOn('a b', { image: 'old' }), ...podsOn('c', old)] },
     does: '+a +b +c',
   },
   {
-    name: 'makes one where the only one failed',
+    name: 'creates a Pod where the only one failed',
     parts: { set: surging, nodes: nodesOf('a'), candidates: podsOn('a', { phase: 'Failed' }) },
     does: 'noteFailure tell FailedDaemonPod −a +a',
   },
   {
-    name: 'leaves a node it does not fit any more when others can take over',
+    name: 'deletes its Pod on a node that does not match any more when others are available',
     parts: {
       set: surging,
       nodes: [nodeOf('a', noSchedule), nodeOf('b')],
@@ -388,7 +392,7 @@ const rows: readonly Row[] = [
     does: '−a',
   },
   {
-    name: 'stays on a node it does not fit any more until others can take over',
+    name: 'keeps its Pod on a node that does not match any more until others are available',
     parts: {
       set: surging,
       nodes: [nodeOf('a', noSchedule), nodeOf('b')],
@@ -397,29 +401,29 @@ const rows: readonly Row[] = [
     does: '',
   },
   {
-    name: 'leaves a node it does not fit any more and where it serves nobody',
+    name: 'deletes an unavailable Pod on a node that does not match any more',
     parts: { set: surging, nodes: [nodeOf('a', noSchedule)], candidates: podsOn('a', { image: 'old' }) },
     does: '−a',
   },
-  // History
-  { name: 'notes its template', parts: { revisions: [], nodes: [] }, does: '+revision' },
+  // Revision history
+  { name: 'records its template', parts: { revisions: [], nodes: [] }, does: '+revision' },
   {
-    name: 'gives a template that came back the next number',
+    name: 'renumbers the revision of a restored template',
     parts: { revisions: [revisionOf('new', 1), revisionOf('old', 2)], nodes: [] },
     does: 'update revision new',
   },
   {
-    name: 'takes in a revision that is nobody’s',
+    name: 'adopts an orphaned revision',
     parts: { revisions: [{ ...present, metadata: { ...present.metadata, ownerReferences: [] } }], nodes: [] },
     does: 'patch revision new',
   },
   {
-    name: 'gives a revision without a hash its name for one',
+    name: 'labels a revision without a hash with its name',
     parts: { revisions: [revisionOf('old', 1, { labels: { app: 'agent' } }), present], nodes: [] },
     does: 'update revision old',
   },
   {
-    name: 'makes one of two revisions of one template',
+    name: 'merges two revisions of the same template',
     parts: {
       revisions: [
         present,
@@ -436,7 +440,7 @@ const rows: readonly Row[] = [
     does: 'patch a −revision twin −a',
   },
   {
-    name: 'forgets the oldest templates beyond the limit, but not those of Pods',
+    name: 'deletes the oldest revisions above the limit, except those in use',
     parts: {
       set: setOf({ revisionHistoryLimit: 1, updateStrategy: { type: 'OnDelete' } }),
       nodes: nodesOf('a'),
@@ -450,7 +454,7 @@ for (const { name, parts, does } of rows) {
   test(`a DaemonSet ${name}`, () => assert.equal(summary(decide(observed(parts), now).actions), does));
 }
 
-test('a Pod is made for its node, of the template', () => {
+test('a Pod is created for its node from the template', () => {
   const set = setOf({ template: { ...templateOf('new'), spec: { ...templateOf('new').spec, hostNetwork: true } } });
   const { actions } = decide(observed({ set, revisions: [], nodes: nodesOf('a') }), now);
   const [revision, creation] = actions as [Action & { object: ControllerRevision }, Action & { object: Pod }];
@@ -477,7 +481,7 @@ test('a Pod is made for its node, of the template', () => {
   );
 });
 
-test('a name that is another’s is passed over, and that is remembered', () => {
+test('a hash collision is skipped and counted', () => {
   const parts = observed({ revisions: [], nodes: [] });
   const [first] = decide(parts, now).actions as [Action & { object: ControllerRevision }];
   const stranger = { ...first.object, metadata: { ...first.object.metadata, ownerReferences: [] } };
@@ -493,7 +497,7 @@ test('a name that is another’s is passed over, and that is remembered', () => 
   );
 });
 
-test('what is said of Pods that ended', () => {
+test('finished Pods get events', () => {
   const parts = {
     nodes: nodesOf('a b'),
     candidates: [podOf('p', { node: 'a', phase: 'Failed' }), podOf('q', { node: 'b', phase: 'Succeeded' })],
@@ -534,7 +538,7 @@ test('a DaemonSet counts nodes', () => {
   });
 });
 
-test('a DaemonSet looks again when a Pod becomes available, or has been left long enough', () => {
+test('a DaemonSet is requeued when a Pod becomes available, or after its backoff', () => {
   const again = (parts: Partial<Observed>) => decide(observed(parts), now).requeueAfterSeconds;
   const set = setOf({ minReadySeconds: 10 });
   assert.equal(again({ set, candidates: podsOn('a b c', { ready: 4 }) }), 6);
@@ -545,7 +549,7 @@ test('a DaemonSet looks again when a Pod becomes available, or has been left lon
   assert.equal(again({ candidates: podsOn('a b c', ready) }), undefined);
 });
 
-// In every world
+// Properties
 
 const world = fc.record({
   nodes: fc.array(fc.constantFrom('fits', 'full', 'hostile'), { minLength: 1, maxLength: 8 }),
@@ -571,7 +575,7 @@ function carryOut(pods: readonly Pod[], actions: readonly Action[]): readonly Po
   return [...pods.filter(({ metadata }) => !gone.has(metadata.uid)), ...made];
 }
 
-/** A new Pod gets to its node, and becomes ready there. */
+/** Binds a new Pod to its node and makes it ready. */
 function settle(pod: Pod): Pod {
   const { name = '', labels } = pod.metadata;
   const phase = pod.status?.phase;
@@ -583,7 +587,7 @@ function isReady({ status }: Pod): boolean {
   return status?.conditions?.[0]?.status === 'True';
 }
 
-test('whatever there is, every node comes to have the one new Pod it is to have, within the budget', () => {
+test('from any state, every eligible node gets one updated Pod, within the budget', () => {
   fc.assert(
     fc.property(world, ({ nodes: kinds, pods, budget }) => {
       const taints = { fits: [], full: noSchedule, hostile: noExecute };
@@ -609,7 +613,7 @@ test('whatever there is, every node comes to have the one new Pod it is to have,
         assert.ok(pass < 60, 'it goes on for ever');
         const { actions } = decide(observed({ set, nodes, candidates }), now);
         const next = carryOut(candidates, actions);
-        // Which of several Pods of one node stays is a matter of age, not of service.
+        // Age decides which of several Pods of a node stays, not availability.
         const isSettled = fitting.every((name) => {
           const images = candidates.filter((pod) => pod.spec?.nodeName === name).map(({ metadata }) => metadata.labels);
           const distinct = new Set(images.map((labels) => labels?.['controller-revision-hash'])).size;

@@ -1,4 +1,4 @@
-/** A Pod on every node that fits, of the present template in the end (kcm.md §4). */
+/** DaemonSet reconciler: one Pod on every eligible node, rolled to the current template. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { DaemonSet, DaemonSetStatus } from '@kruise/api/apps/daemonset';
 import type { Node } from '@kruise/api/core/node';
@@ -25,26 +25,26 @@ import { type Chores, tend } from './tend.ts';
 export type Observed = {
   readonly set: DaemonSet;
   readonly nodes: readonly Node[];
-  /** The Pods it may have a claim to. */
+  /** Pods that the DaemonSet controls or may adopt. */
   readonly candidates: readonly Pod[];
-  /** The revisions it may have a claim to. */
+  /** ControllerRevisions that the DaemonSet controls or may adopt. */
   readonly revisions: readonly ControllerRevision[];
-  /** The revision of a name in its namespace, whoever it belongs to. */
+  /** Returns the ControllerRevision with a name in the namespace, regardless of its owner. */
   readonly find: (name: string) => ControllerRevision | undefined;
-  /** How long failures under a key are yet to be waited out. */
+  /** Returns the remaining backoff of a key. */
   readonly remainingBackOffMs: (key: string, now: Instant) => number;
 };
 
 type Decided = Decision<DaemonSetStatus | undefined>;
 
-/** Pods made in one pass at most, and deleted. */
+/** Maximum number of Pods created or deleted in one reconcile. */
 const burst = 250;
 
 export function decide(observed: Observed, now: Instant): Decided {
   const { set, nodes, candidates, revisions, find } = observed;
   const { spec, metadata } = set;
   if (isSame(spec?.selector, {})) return refuseToSelectAll(set);
-  // What becomes of its revisions is the garbage collector's business now, and nothing can be told without them.
+  // The garbage collector deletes the revisions now, and without revisions the status cannot be computed.
   if (metadata.deletionTimestamp != null) return { actions: [] };
 
   const selector = selectorOf(spec?.selector);
@@ -71,7 +71,8 @@ export function decide(observed: Observed, now: Instant): Decided {
   const tending = tend(situation);
   const isTended = tending.starts.length === 0 && tending.stops.length === 0;
   const isRolling = spec?.updateStrategy?.type === 'RollingUpdate';
-  // Nodes that are not as they should be are seen to first; the update goes on when that has come into sight.
+  // Nodes that miss a Pod or have a surplus Pod come first; the rolling update continues when the cache shows those
+  // writes.
   const chores: Chores = isTended && isRolling ? updateStep(situation) : tending;
   const waits = [secondsUntilAvailable(pods, minReadySeconds, now), tending.waitMs && tending.waitMs / 1000].filter(
     (seconds) => seconds !== undefined,
@@ -86,13 +87,13 @@ export function decide(observed: Observed, now: Instant): Decided {
       ...carryOut(set, hash, chores),
       ...outlived(set, history.old, pods),
     ],
-    // Without the revision nothing is known of who is updated.
+    // Without the revision, updated Pods cannot be counted.
     status: ({ failures }) =>
       failures.some(({ action }) => 'object' in action && action.object.kind === 'ControllerRevision')
         ? set.status
         : status,
     ...(waits.length > 0 ? { requeueAfterSeconds: Math.min(...waits) } : {}),
-    // What is made or deleted is waited for in any case.
+    // Creations and deletions already wait for their expectations.
     minIntervalMs: chores.starts.length + chores.stops.length > 0 ? 0 : restBetweenLooks(nodes.length),
   };
 }
@@ -102,7 +103,7 @@ function refuseToSelectAll(set: DaemonSet): Decided {
   return { actions: [record({ about: set, type: 'Warning', reason: 'SelectingAll', message })] };
 }
 
-/** Pods go before others come: what cannot be made must not keep what is not wanted. */
+/** Deletes come before creates: a failed create must not block the deletion of unwanted Pods. */
 function carryOut(set: DaemonSet, hash: string, { starts, stops }: Chores): readonly Action[] {
   const podFor = podsFor(set, hash);
   return [

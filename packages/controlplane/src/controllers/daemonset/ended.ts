@@ -1,4 +1,4 @@
-/** Pods that have ended though they should run for as long as their node: what is told of them, and noted. */
+/** Finished daemon Pods: events and backoff for Pods that ended although they should run as long as their node. */
 import { type Action, effect, record } from '@kruise/client/actions';
 import type { BackOff } from '@kruise/client/back-off';
 import type { Effect } from '@kruise/client/execute';
@@ -6,26 +6,26 @@ import type { Instant } from '@kruise/values/time';
 import type { NodeSet } from './situation.ts';
 import type { Tending } from './tend.ts';
 
-/** What has failed, for the effect that takes note of it. */
+/** A failure to record in the backoff. */
 type Failure = { readonly key: string; readonly now: Instant };
 
-/** Takes note of failures, which leave no trace once their Pods are deleted. */
+/** Records failures in the backoff, because deleted Pods leave no trace. */
 export function failureEffects(backOff: BackOff): { readonly [name: string]: Effect } {
   return {
     async noteFailure(input) {
-      // It is what `tellOfEnded` has put there.
+      // `reportEndedPods` sets the input.
       const { key, now } = input as Failure;
       backOff.begin(key, now);
     },
   };
 }
 
-/** A new template gets a new chance on every node. */
+/** The backoff key contains the generation, so that a new template starts without backoff on every node. */
 export function backOffKey({ metadata, status }: NodeSet, node: string): string {
   return `${metadata.uid}/${status?.observedGeneration ?? 0}/${node}`;
 }
 
-/** Says what was found on nodes, and takes note of failures before anything is done about them. */
+/** Emits events for ended Pods and records failures before the Pods are deleted. */
 export function tellOfEnded(set: NodeSet, { ended }: Tending, now: Instant): readonly Action[] {
   return ended.flatMap(({ pod: { metadata, status }, node }) => {
     const hasFailed = status?.phase === 'Failed';

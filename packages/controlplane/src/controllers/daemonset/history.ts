@@ -1,4 +1,4 @@
-/** The revisions of a DaemonSet's template (kcm.md §4). Pods carry the hash of theirs. */
+/** Revision history of a DaemonSet's template. Pods carry the hash of their revision as a label. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, create, patch, remove, update } from '@kruise/client/actions';
@@ -13,20 +13,20 @@ import { controllerReference } from '@kruise/machinery/owner-references';
 import { templateHash } from '@kruise/machinery/template-hash';
 import type { NodeSet } from './situation.ts';
 
-/** Where a DaemonSet stands in its history. */
+/** Revision history of a DaemonSet. */
 export type History = {
-  /** The hash that Pods of the present template carry. */
+  /** Template hash label of Pods at the current revision. */
   readonly hash: string;
-  /** The revision of the present template. */
+  /** Revision of the current template. */
   readonly current: ControllerRevision;
-  /** The revisions of other templates. */
+  /** Revisions of other templates. */
   readonly old: readonly ControllerRevision[];
-  /** What has to be written first. */
+  /** Writes that must happen first. */
   readonly actions: readonly Action[];
   readonly collisionCount: number | undefined;
 };
 
-/** Finds the revision of the present template, or makes one. */
+/** Finds the revision of the current template, or creates one. */
 export function historyOf(
   set: NodeSet,
   revisions: readonly ControllerRevision[],
@@ -54,7 +54,7 @@ export function historyOf(
   }
   const isBehind = Number(current.revision) < number;
   const merging = merge(current, present.slice(0, -1), pods);
-  // One write does for both, and the other would be out of date.
+  // One write covers both changes; a second write would conflict.
   const writes = isBehind
     ? [...labelling.filter(({ object }) => object !== current), update(renumbered(current, number))]
     : labelling;
@@ -65,7 +65,7 @@ function renumbered(current: ControllerRevision, revision: number): ControllerRe
   return { ...current, revision };
 }
 
-/** A revision without the label is from a time before there was one; its name is as good. */
+/** Revisions that predate the hash label use their name as the hash. */
 function withHash(revision: ControllerRevision): ControllerRevision {
   const { metadata } = revision;
   if (metadata.labels?.[podRevisionLabel] !== undefined) return revision;
@@ -75,7 +75,7 @@ function withHash(revision: ControllerRevision): ControllerRevision {
   };
 }
 
-/** The hash a revision's Pods carry. */
+/** Returns the hash label of a revision or Pod. */
 export function hashOf({ metadata }: ControllerRevision | Pod): string {
   return metadata.labels?.[podRevisionLabel] ?? '';
 }
@@ -86,7 +86,7 @@ function newRevision(set: NodeSet, revision: number, find: (name: string) => Con
   for (let collisionCount = set.status?.collisionCount; ; collisionCount = (collisionCount ?? 0) + 1) {
     const hash = templateHash(spec?.template, collisionCount);
     const name = `${metadata.name}-${hash}`;
-    // Who has the name is of another template, or would have been found by it.
+    // A revision with this name and the same data would already have been found, so this one is a hash collision.
     if (find(name)) continue;
     const made: ControllerRevision = {
       apiVersion: 'apps/v1',
@@ -105,7 +105,7 @@ function newRevision(set: NodeSet, revision: number, find: (name: string) => Con
   }
 }
 
-/** Makes one of several revisions of one template: Pods of the others become Pods of the one. */
+/** Merges several revisions of the same template: Pods of the duplicates are relabelled to the one that is kept. */
 function merge(
   kept: ControllerRevision,
   others: readonly ControllerRevision[],
@@ -117,7 +117,7 @@ function merge(
   return [...strayed.map((pod) => patch(pod, { metadata: { labels } })), ...others.map(remove)];
 }
 
-/** Deletes the oldest revisions beyond the limit that no Pod is of. */
+/** Deletes the oldest revisions above the history limit that no Pod uses. */
 export function outlived(set: NodeSet, old: readonly ControllerRevision[], pods: readonly Pod[]): readonly Action[] {
   const surplus = old.length - (set.spec?.revisionHistoryLimit ?? 10);
   if (surplus <= 0) return [];

@@ -1,4 +1,4 @@
-/** What a DaemonSet asks of its Pods, and how it makes them. */
+/** Daemon Pods: creation from the template and comparison with it. */
 
 import { templateGeneration } from '@kruise/api/apps/daemonset.default';
 import type { Pod } from '@kruise/api/core/pod';
@@ -13,12 +13,15 @@ import type { NodeSet } from './situation.ts';
 
 const generationLabel = 'pod-template-generation';
 
-/** How a Pod is meant for a node: by an affinity, for a scheduler to see, unless somebody does without one. */
+/**
+ * Assigns a Pod to a node. The default is a node affinity that the scheduler evaluates; a controller without the
+ * scheduler sets `nodeName`.
+ */
 export type Placing = (spec: PodSpec, nodeName: string) => PodSpec;
 
 const pinned: Placing = (spec, nodeName) => ({ ...spec, affinity: pinnedTo(nodeName, spec.affinity) });
 
-/** Makes the Pods of a template, each for a node. */
+/** Returns a function that creates the Pod of a node from the template. */
 export function podsFor(set: NodeSet, hash: string, place: Placing = pinned): (nodeName: string) => Pod {
   const { template } = set.spec ?? {};
   const generation = generationOf(set);
@@ -36,7 +39,7 @@ export function podsFor(set: NodeSet, hash: string, place: Placing = pinned): (n
   return (nodeName) => ({ ...pod, spec: place(spec, nodeName) });
 }
 
-/** Whether Pods are of the present template, by its hash or by what was counted before there were hashes. */
+/** Reports whether a Pod is at the current template, by the hash label or by the deprecated template generation. */
 export function isUpdatedBy(set: NodeSet, hash: string): (pod: Pod) => boolean {
   const generation = generationOf(set);
   return (pod) =>
@@ -47,7 +50,7 @@ function generationOf({ metadata }: NodeSet): string | undefined {
   return tryParseInteger(metadata.annotations?.[templateGeneration] ?? '')?.toString();
 }
 
-/** The Pods of each node, those that are over and on their way out apart: there is nothing left to do about them. */
+/** Groups Pods by node. Finished Pods that are already terminating are excluded: nothing is left to do for them. */
 export function podsByNode(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
   const byNode = new Map<string, Pod[]>();
   for (const pod of pods) {

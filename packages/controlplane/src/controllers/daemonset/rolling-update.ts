@@ -1,4 +1,4 @@
-/** Replaces Pods of former templates, as many at a time as the update strategy allows for. */
+/** Rolling update of a DaemonSet: replaces Pods at old revisions within maxSurge and maxUnavailable. */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { isPodAvailable } from '@kruise/machinery/pods';
@@ -6,8 +6,8 @@ import { type Situation, updateBudget } from './situation.ts';
 import type { Chores } from './tend.ts';
 
 /**
- * What is to be done for the update, once every node is as it should be otherwise. Where nothing more may be started,
- * old Pods are stopped, and looking after the nodes brings in new ones.
+ * Returns the next step of the rolling update, once every node has its Pod. Without surge, the step only deletes old
+ * Pods, and the placement step creates the new ones.
  */
 export function updateStep(situation: Situation): Chores {
   const wanted = situation.nodes.filter((node) => situation.placement(node).shouldRun);
@@ -16,7 +16,7 @@ export function updateStep(situation: Situation): Chores {
   return maxSurge === 0 ? replace(situation, states, maxUnavailable) : surge(situation, states, { maxSurge, wanted });
 }
 
-/** What a node has of either template; more than one of either is not settled yet. */
+/** Pods of a node at the update revision and at old revisions; a node with several of either is not settled yet. */
 export type NodeState = {
   readonly name: string;
   readonly newPod?: Pod | undefined;
@@ -24,7 +24,7 @@ export type NodeState = {
   readonly isCrowded: boolean;
 };
 
-/** The nodes that have Pods or are to have one. */
+/** Returns the state of every node that has Pods or should have one. */
 export function statesOf(
   { byNode, isUpdated }: Pick<Situation, 'byNode' | 'isUpdated'>,
   wanted: readonly Node[],
@@ -38,7 +38,7 @@ export function statesOf(
   });
 }
 
-/** Stops old Pods: those that are not available in any case, others as long as enough nodes are served. */
+/** Deletes old Pods: unavailable ones always, available ones within maxUnavailable. */
 function replace({ minReadySeconds, now }: Situation, states: readonly NodeState[], maxUnavailable: number): Chores {
   const isAvailable = (pod: Pod) => isPodAvailable(pod, minReadySeconds, now);
   const broken: Pod[] = [];
@@ -54,7 +54,7 @@ function replace({ minReadySeconds, now }: Situation, states: readonly NodeState
   return { starts: [], stops: [...broken, ...candidates.slice(0, room)] };
 }
 
-/** Starts new Pods beside old ones, and stops an old one when the new one is available. */
+/** Creates new Pods beside old ones, and deletes an old Pod when the new one is available. */
 function surge(
   { minReadySeconds, now }: Situation,
   states: readonly NodeState[],
@@ -85,7 +85,8 @@ function surge(
       (isAvailable(oldPod) ? leftBehind : stops).push(oldPod);
     }
   }
-  // Whoever surges wants to be served throughout: a node that is left goes when another can take its place.
+  // With surge, availability must not drop: a Pod on a node that should not run it any more is deleted only when
+  // another Pod replaces it.
   const spare = Math.max(0, available - wanted.length);
   return {
     starts: [...starts, ...candidates.slice(0, Math.max(0, maxSurge - surging))],

@@ -7,7 +7,10 @@ import type { Placement } from '@kruise/machinery/daemon-pods';
 import { type IntOrString, scaleUp } from '@kruise/values/int-or-string';
 import type { Instant } from '@kruise/values/time';
 
-/** As much of a set with a Pod on every node, Kubernetes' DaemonSet or another's, as its Pods and revisions are made by. */
+/**
+ * Part of a workload with a Pod on every node (DaemonSet or Advanced DaemonSet) that Pods and revisions are created
+ * from.
+ */
 export type NodeSet = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -23,31 +26,34 @@ export type NodeSet = {
   readonly status?: { readonly collisionCount?: number; readonly observedGeneration?: number };
 };
 
-/** All that the decisions about a DaemonSet's nodes depend on. */
+/** State of one DaemonSet reconcile. */
 export type Situation = NodeSituation & { readonly set: DaemonSet };
 
-/** All that it depends on what is to be done about nodes that are not as they should be. */
+/** State that determines the Pods of each node. */
 export type NodeSituation = {
   readonly nodes: readonly Node[];
-  /** Its Pods, by the node they are on or meant for. */
+  /** Pods by the node they run on or are assigned to. */
   readonly byNode: ReadonlyMap<string, readonly Pod[]>;
-  /** Whether a node is to have a Pod. */
+  /** Reports whether a node should have a Pod. */
   readonly placement: (node: Node) => Placement;
-  /** Whether a Pod carries the hash of the present template. */
+  /** Reports whether a Pod has the hash label of the current template. */
   readonly hasHash: (pod: Pod) => boolean;
-  /** Whether a Pod is of the present template, be it from a time before there were hashes. */
+  /** Reports whether a Pod is at the current template, including Pods that predate hash labels. */
   readonly isUpdated: (pod: Pod) => boolean;
-  /** Whether a node may have a new Pod beside an old one. */
+  /** Reports whether a node may have a new Pod beside an old one. */
   readonly allowsSurge: boolean;
   readonly minReadySeconds: number;
-  /** Whether a Pod is to go as soon as it may, whatever is wanted on its node by now. */
+  /** Reports whether a Pod must be deleted as soon as possible, regardless of the placement on its node. */
   readonly isLeaving?: (pod: Pod) => boolean;
-  /** How long a failed Pod of a node is left, because others failed there before. */
+  /** Returns how long a failed Pod of a node is kept because earlier Pods failed there. */
   readonly remainingBackOffMs: (nodeName: string) => number;
   readonly now: Instant;
 };
 
-/** How many nodes may have two Pods, or none that is available, during an update; of so many that are to have one. */
+/**
+ * Returns how many nodes may have two Pods, and how many may have no available Pod, during an update of the desired
+ * number of nodes.
+ */
 export function updateBudget(
   { spec }: NodeSet,
   desired: number,

@@ -15,7 +15,10 @@ export function statusOf(situation: Situation, collisionCount: number | undefine
   };
 }
 
-/** Counts nodes: those that are to have a Pod by the one that is kept there, and those that have one all the same. */
+/**
+ * Counts nodes: a node that should have a Pod counts by the Pod that is kept, other nodes with Pods count as
+ * misscheduled.
+ */
 export function countNodes({ nodes, byNode, placement, isUpdated }: NodeSituation, isAvailable: (pod: Pod) => boolean) {
   const counts = { desired: 0, current: 0, misscheduled: 0, ready: 0, updated: 0, available: 0 };
   for (const node of nodes) {

@@ -1,25 +1,25 @@
-/** One Pod on each node that is to have one, and none elsewhere. */
+/** Placement: exactly one Pod on each eligible node, and none elsewhere. */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { compareDaemonPods } from '@kruise/machinery/daemon-pods';
 import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
 import type { NodeSituation } from './situation.ts';
 
-/** What is to be done on nodes. */
+/** Pods to create and delete. */
 export type Chores = {
-  /** The nodes that are to have one Pod more. */
+  /** Nodes that need one more Pod. */
   readonly starts: readonly string[];
   readonly stops: readonly Pod[];
 };
 
-/** What is to be done on nodes, and what is to be said of Pods that have ended. */
+/** Pods to create and delete, and ended Pods to report. */
 export type Tending = Chores & {
   readonly ended: readonly { readonly pod: Pod; readonly node: string }[];
-  /** How long Pods that failed before are left, at least; undefined if none is. */
+  /** Shortest remaining backoff of a failed Pod; undefined without backoff. */
   readonly waitMs: number | undefined;
 };
 
-/** Looks after every node by itself. */
+/** Computes the placement of every node independently. */
 export function tend(situation: NodeSituation): Tending {
   const { nodes, byNode } = situation;
   const starts: string[] = [];
@@ -36,7 +36,8 @@ export function tend(situation: NodeSituation): Tending {
   }
   const known = new Set(nodes.map(({ metadata }) => metadata.name));
   for (const [node, pods] of byNode) {
-    // No scheduler will ever find their node, and what has no node is not collected with it.
+    // The scheduler never places Pods that are assigned to a deleted node, and the Pod garbage collector does not
+    // delete Pods without a node.
     if (!known.has(node)) stops.push(...pods.filter(({ spec }) => !spec?.nodeName));
   }
   return { starts, stops, ended, waitMs };
@@ -71,7 +72,7 @@ function tendNode(situation: NodeSituation, node: Node): NodeChores {
   return { isMissing, stops: [...ended, ...leaving, ...surplus], ended, waitMs };
 }
 
-/** Tells Pods that run from those that have ended. One that failed stays for a while if others did so before it. */
+/** Separates running Pods from ended ones. A failed Pod is kept during the backoff of its node. */
 function sortOut({ remainingBackOffMs }: NodeSituation, { metadata }: Node, pods: readonly Pod[]) {
   const running: Pod[] = [];
   const ended: Pod[] = [];
@@ -92,8 +93,8 @@ function sortOut({ remainingBackOffMs }: NodeSituation, { metadata }: Node, pods
 }
 
 /**
- * The Pods of a node that are to go where an old one may stay until the new one can take over: all but the oldest of
- * each, and the old one as soon as it serves nobody, or the new one does.
+ * Returns the Pods to delete on a node with surge: all but the oldest Pod of each revision, and the old Pod as soon as
+ * it is unavailable or the new Pod is available.
  */
 function outdone({ hasHash, minReadySeconds, now }: NodeSituation, sorted: readonly Pod[]): readonly Pod[] {
   if (sorted.length <= 1) return [];

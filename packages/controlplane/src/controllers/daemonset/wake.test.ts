@@ -22,7 +22,7 @@ const cases = [
   { type: 'deleted', woken: ['default/agent'] },
 ] as const;
 for (const { type, woken } of cases) {
-  test(`a revision that is ${type} wakes ${woken[0] ?? 'nobody'}`, () => {
+  test(`a ${type} revision enqueues ${woken[0] ?? 'nothing'}`, () => {
     const change: Change<ControllerRevision> = { type, object: revision, cause: 'event' };
     assert.deepEqual(setsOfRevision(daemonSet)(change), woken);
   });

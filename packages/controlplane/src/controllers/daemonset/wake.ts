@@ -7,8 +7,8 @@ import { isSame } from '@kruise/machinery/json-value';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 
 /**
- * The sets that look again for a revision. One that comes is its maker's business: what a set makes itself it knows of,
- * and what others make keeps until the set has something to do.
+ * Enqueues the sets of a ControllerRevision that was updated or deleted. Additions are ignored: a set knows the
+ * revisions it creates, and foreign revisions can wait until the next reconcile.
  */
 export function setsOfRevision(kind: Kind) {
   return (change: Change<ControllerRevision>): readonly Key[] =>
@@ -16,12 +16,12 @@ export function setsOfRevision(kind: Kind) {
 }
 
 /**
- * The sets that see a node differently than before. A heartbeat must not wake every one of them: only those do something
- * that fit the node now, and did not, or did.
+ * Enqueues the sets whose placement on a node changed. A heartbeat must not enqueue every set: only sets that start or
+ * stop matching the node are enqueued.
  */
 export function setsThatSeeNodes<K extends Kind>(kind: K, viewOf: (set: ObjectOf<K>) => (node: Node) => unknown) {
   return ({ type, object, previous, cause }: Change<Node>, caches: Caches): readonly Key[] => {
-    // At the start every set looks at all nodes.
+    // The initial sync reconciles every set anyway.
     if (cause === 'initial') return [];
     if (
       previous &&
@@ -36,12 +36,12 @@ export function setsThatSeeNodes<K extends Kind>(kind: K, viewOf: (set: ObjectOf
       const view = viewOf(set);
       return !isSame(before ? view(before) : nothing, after ? view(after) : nothing);
     };
-    // An object of a kind has what every object has.
+    // Every kind of object has metadata.
     return (caches.of(kind).list() as readonly ObjectOf<K>[])
       .filter(differs)
       .map((set) => keyOf(set as KubernetesObject));
   };
 }
 
-/** How a set sees a node that is not there. */
+/** Placement on a node that does not exist. */
 const nothing = { shouldRun: false, shouldContinue: false };

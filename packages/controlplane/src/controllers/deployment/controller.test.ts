@@ -57,12 +57,12 @@ async function patchSpec({ client }: Cluster, spec: object): Promise<void> {
   await client.patch(deployment, reference, { spec }, { type: 'merge' });
 }
 
-/** Lets as much time pass as it takes for nothing more to happen. */
+/** Advances the clock until nothing changes any more. */
 async function settle(cluster: Cluster): Promise<void> {
   await cluster.pass(5);
 }
 
-test('a rollout keeps its budget at every moment, and is reported', async () => {
+test('a rollout respects its budget at all times, and is reported', async () => {
   await using cluster = await startDeployments();
   const { client } = cluster;
   await client.create(deployment, deploymentOf());
@@ -124,7 +124,7 @@ test('a rollout keeps its budget at every moment, and is reported', async () => 
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a ReplicaSet is named by the hash that Kubernetes computes from the stored template', async () => {
+test('a ReplicaSet is named with the hash that Kubernetes computes from the stored template', async () => {
   await using cluster = await startDeployments();
   const template = {
     metadata: { labels },
@@ -132,7 +132,7 @@ test('a ReplicaSet is named by the hash that Kubernetes computes from the stored
   };
   await cluster.client.create(deployment, deploymentOf({ replicas: 1, template }));
   await settle(cluster);
-  // Computed by a Go program with k8s.io/api v0.33.4 for the template with its defaults.
+  // Computed by a Go program with k8s.io/api v0.33.4 for the defaulted template.
   assert.deepEqual(
     (await setsOf(cluster)).map(({ metadata }) => metadata.name),
     ['web-5c487465c8'],
@@ -143,7 +143,7 @@ test('a ReplicaSet is named by the hash that Kubernetes computes from the stored
   );
 });
 
-test('a ReplicaSet of the same template under another hash is kept, so that an upgrade starts no rollout', async () => {
+test('a ReplicaSet of the same template with another hash is kept, so that an upgrade starts no rollout', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   const { metadata } = await client.create(deployment, deploymentOf({ replicas: 2 }));
@@ -175,7 +175,7 @@ test('a ReplicaSet of the same template under another hash is kept, so that an u
   );
 });
 
-test('a rollout that is stuck is reported, keeps old Pods, and goes on by itself when it is mended', async () => {
+test('a stuck rollout is reported, keeps old Pods, and continues when it is fixed', async () => {
   await using cluster = await startDeployments();
   const { client, nodes } = cluster;
   await client.create(deployment, deploymentOf());
@@ -194,7 +194,7 @@ test('a rollout that is stuck is reported, keeps old Pods, and goes on by itself
   assert.equal((await conditionsOf(cluster))['Progressing'], 'True NewReplicaSetAvailable');
 });
 
-test('a Deployment that goes back to a former template takes its ReplicaSet again', async () => {
+test('a Deployment that returns to an earlier template reuses its ReplicaSet', async () => {
   await using cluster = await startDeployments();
   await cluster.client.create(deployment, deploymentOf({ replicas: 2 }));
   await settle(cluster);
@@ -212,7 +212,7 @@ test('a Deployment that goes back to a former template takes its ReplicaSet agai
   assert.equal(metadata.annotations?.['deployment.kubernetes.io/revision'], '3');
 });
 
-test('a Deployment asked by annotation goes back, and is asked no more', async () => {
+test('a Deployment with the rollback annotation rolls back once', async () => {
   await using cluster = await startDeployments();
   const { client } = cluster;
   await client.create(deployment, deploymentOf({ replicas: 2 }));
@@ -234,7 +234,7 @@ test('a Deployment asked by annotation goes back, and is asked no more', async (
   assert.ok(told.some(({ message }) => message === 'Rolled back deployment "web" to revision 1'));
 });
 
-test('with Recreate no new Pod is made while an old one is left', async () => {
+test('with Recreate, no new Pod is created while an old one exists', async () => {
   await using cluster = await startDeployments();
   const { client } = cluster;
   await client.create(deployment, deploymentOf({ replicas: 3, strategy: { type: 'Recreate' } }));
@@ -251,7 +251,7 @@ test('with Recreate no new Pod is made while an old one is left', async () => {
   assert.equal((await podsOf(cluster)).length, 3);
 });
 
-test('a Deployment that is paused scales, and rolls out nothing until it goes on', async () => {
+test('a paused Deployment scales, but does not roll out until it is resumed', async () => {
   await using cluster = await startDeployments();
   await cluster.client.create(deployment, deploymentOf({ replicas: 4 }));
   await settle(cluster);
@@ -266,7 +266,7 @@ test('a Deployment that is paused scales, and rolls out nothing until it goes on
   assert.equal((await conditionsOf(cluster))['Progressing'], 'True NewReplicaSetAvailable');
 });
 
-test('old ReplicaSets beyond the limit are deleted when a rollout is over', async () => {
+test('old ReplicaSets above the limit are deleted after a rollout', async () => {
   await using cluster = await startDeployments();
   await cluster.client.create(deployment, deploymentOf({ replicas: 1, revisionHistoryLimit: 2 }));
   await settle(cluster);
@@ -278,7 +278,7 @@ test('old ReplicaSets beyond the limit are deleted when a rollout is over', asyn
   assert.deepEqual(images.sort(), ['c', 'd', 'e']);
 });
 
-test('a name that another ReplicaSet has is got round', async () => {
+test('a name collision with another ReplicaSet is avoided', async () => {
   await using cluster = await startDeployments();
   const { client } = cluster;
   await client.create(deployment, deploymentOf({ replicas: 1 }));
@@ -304,7 +304,7 @@ test('a name that another ReplicaSet has is got round', async () => {
   assert.equal(status?.availableReplicas, 1);
 });
 
-test('a ReplicaSet that cannot be made is told once, and tried ever more seldom', async () => {
+test('a failed ReplicaSet creation is reported once, and retried with backoff', async () => {
   await using cluster = await startDeployments();
   const { client } = cluster;
   const hard = { 'count/replicasets.apps': '0' };

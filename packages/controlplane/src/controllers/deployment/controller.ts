@@ -11,7 +11,7 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { decide, type Observed } from './decide.ts';
 import { isRolling } from './replica-sets.ts';
 
-/** Keeps the ReplicaSets of each Deployment, and by them its Pods. */
+/** Deployment controller: manages the ReplicaSets of each Deployment. */
 export const deploymentController = defineController({
   name: 'deployment',
   for: deployment,
@@ -27,7 +27,7 @@ export const deploymentController = defineController({
   decide,
 });
 
-/** A selector that selects everything is a mistake, and nothing is taken in by it. */
+/** An empty selector is a configuration error and must not adopt anything. */
 function adoptingSelector(selector: LabelSelector | undefined): Selector {
   const compiled = selectorOf(selector);
   return compiled.requirements.length === 0 ? nothing : compiled;
@@ -47,7 +47,10 @@ function observe(caches: Caches, key: Key): Observed | undefined {
   };
 }
 
-/** Where all Pods go before there are new ones, the end of one may be what is waited for; elsewhere ReplicaSets tell. */
+/**
+ * Enqueues Recreate Deployments when a Pod is deleted, because they wait until all old Pods are gone. For other
+ * Deployments the ReplicaSet status is sufficient.
+ */
 function deploymentsAwaitingTheEnd({ type, object }: Change<Pod>, caches: Caches): readonly Key[] {
   if (type !== 'deleted') return [];
   const set = controllerAmong(caches.of(replicaSet), object);
@@ -55,7 +58,7 @@ function deploymentsAwaitingTheEnd({ type, object }: Change<Pod>, caches: Caches
   return owner && !isRolling(owner) ? [keyOf(owner)] : [];
 }
 
-/** The controller of an object, if it is one of these: by name, as that is how they are kept, but not just any of it. */
+/** Returns the controller of an object if the lister has it. The lookup is by name; the UID must match. */
 function controllerAmong<T extends KubernetesObject>(reader: ObjectReader<T>, object: KubernetesObject): T | undefined {
   const reference = controllerOf(object);
   const found = reference && reader.get(keyOf({ metadata: { ...object.metadata, name: reference.name } }));

@@ -35,7 +35,7 @@ const rolling = (maxSurge: number | string, maxUnavailable: number | string): No
   rollingUpdate: { maxSurge, maxUnavailable },
 });
 
-/** A Deployment of image `new`, at the revision its newest ReplicaSet has unless said otherwise. */
+/** Returns a Deployment with image `new`, at the revision of its newest ReplicaSet by default. */
 function deploymentOf({ spec, status, annotations, deletionTimestamp }: Facts = {}): Deployment {
   return {
     apiVersion: 'apps/v1',
@@ -65,14 +65,14 @@ type SetFacts = {
   readonly size: number;
   readonly available?: number;
   readonly replicas?: number;
-  /** The size of the whole it was told, and the greatest. */
+  /** Size annotations: desired and maximum. */
   readonly told?: readonly [desired: number, maximum: number];
   readonly annotations?: { readonly [key: string]: string };
   readonly conditions?: NonNullable<ReplicaSet['status']>['conditions'];
   readonly isOrphan?: boolean;
 };
 
-/** A ReplicaSet `web-<image>`; the later in the alphabet the image, the newer. */
+/** Returns the ReplicaSet `web-<image>`; images later in the alphabet are newer. */
 function setOf(image: string, facts: SetFacts): ReplicaSet {
   const { size, available = size, replicas = size, told = [10, 13], annotations, conditions, isOrphan } = facts;
   const age = ['a', 'b', 'c', 'd', 'new'].indexOf(image);
@@ -122,7 +122,7 @@ function observed(
   };
 }
 
-/** What is done to ReplicaSets and the Deployment: `new 0→3`, `+ 3` for one that is made, `a ×` for one that goes. */
+/** Summarizes actions: `new 0→3`, `+ 3` for a created ReplicaSet, `a ×` for a deleted one. */
 function summary(actions: readonly Action[], sets: readonly ReplicaSet[]): string {
   return actions
     .map((action) => {
@@ -159,41 +159,41 @@ const complete: DeploymentStatus = { observedGeneration: 1, replicas: 10, update
 const recreate: Partial<Spec> = { strategy: { type: 'Recreate' } };
 
 const rows: readonly Row[] = [
-  // RollingUpdate, §2.3
-  { name: 'makes the first ReplicaSet with all Pods', sets: [], does: '+ 10, mark' },
+  // RollingUpdate
+  { name: 'creates the first ReplicaSet with all Pods', sets: [], does: '+ 10, mark' },
   {
-    name: 'makes a new one as far as the surge goes, and takes what may be unavailable from the old',
+    name: 'creates a new ReplicaSet within maxSurge, and scales down the old one by maxUnavailable',
     sets: [setOf('a', { size: 10 })],
     does: '+ 3, a 10→8, mark',
   },
   {
-    name: 'makes a new one without Pods where there is no room, and makes room',
+    name: 'creates a new ReplicaSet without Pods if there is no room, and makes room',
     sets: [setOf('a', { size: 8 }), setOf('b', { size: 5, available: 0 })],
     does: '+ 0, b 5→0, mark',
   },
-  { name: 'lets the new one grow before old ones shrink', sets: oldAndNew(8, 3), does: 'new 3→5' },
-  { name: 'does not let the new one grow beyond what is wanted', sets: oldAndNew(2, 9), does: 'new 9→10' },
-  { name: 'shrinks the new one that is too large', sets: oldAndNew(0, 12), does: 'new 12→10' },
-  { name: 'shrinks old ones by as many as are available beyond the least', sets: oldAndNew(8, 5), does: 'a 8→3' },
+  { name: 'scales up the new ReplicaSet before old ones scale down', sets: oldAndNew(8, 3), does: 'new 3→5' },
+  { name: 'scales up the new ReplicaSet at most to the desired replicas', sets: oldAndNew(2, 9), does: 'new 9→10' },
+  { name: 'scales down a new ReplicaSet that is too large', sets: oldAndNew(0, 12), does: 'new 12→10' },
+  { name: 'scales down old ReplicaSets by the available Pods above the minimum', sets: oldAndNew(8, 5), does: 'a 8→3' },
   { name: 'waits for new Pods to be available', sets: oldAndNew(8, 5, 0), does: '' },
-  { name: 'waits with one old Pod down, too', sets: oldAndNew(8, 5, 0, 7), does: '' },
+  { name: 'waits with one old Pod unavailable, too', sets: oldAndNew(8, 5, 0, 7), does: '' },
   {
-    name: 'takes old Pods that are not available first',
+    name: 'scales down unavailable old Pods first',
     sets: [setOf('a', { size: 4 }), setOf('b', { size: 4, available: 2 }), setOf('new', { size: 5, available: 3 })],
     does: 'a 4→3, b 4→2',
   },
   {
-    name: 'takes no more old Pods that are not available than new ones allow for',
+    name: 'scales down no more unavailable old Pods than new ones allow',
     sets: oldAndNew(10, 3, 0, 6),
     does: 'a 10→8',
   },
   {
-    name: 'shrinks the oldest first',
+    name: 'scales down the oldest first',
     sets: [setOf('b', { size: 4 }), setOf('a', { size: 4 }), setOf('new', { size: 5 })],
     does: 'a 4→0, b 4→3',
   },
   {
-    name: 'counts nothing that a stopped ReplicaSet still reports',
+    name: 'ignores stale status of a ReplicaSet that was scaled to zero',
     sets: [
       setOf('a', { size: 0, available: 5, replicas: 5 }),
       setOf('b', { size: 8 }),
@@ -202,38 +202,43 @@ const rows: readonly Row[] = [
     does: '',
   },
   {
-    name: 'counts nothing that a ReplicaSet reports of the time before it shrank',
+    name: 'ignores stale status of a ReplicaSet that was scaled down',
     deployment: { spec: { replicas: 4, strategy: rolling(0, 1) } },
     sets: [setOf('a', { size: 4, available: 6, told: [4, 4] }), setOf('new', { size: 0, told: [4, 4] })],
     does: 'a 4→3',
   },
-  { name: 'does nothing once it is done', deployment: { status: complete }, sets: oldAndNew(0, 10), does: '' },
   {
-    name: 'takes one Pod down where the budget rounds to nothing',
+    name: 'does nothing when the rollout is complete',
+    deployment: { status: complete },
+    sets: oldAndNew(0, 10),
+    does: '',
+  },
+  {
+    name: 'takes one Pod down if the budget rounds to zero',
     deployment: { spec: { replicas: 5, strategy: rolling('0%', '10%') } },
     sets: [setOf('a', { size: 5, told: [5, 5] }), setOf('new', { size: 0, told: [5, 5] })],
     does: 'a 5→4',
   },
   {
-    name: 'needs no new Pod to be available where all may be down',
+    name: 'needs no available new Pod if all may be unavailable',
     deployment: { spec: { replicas: 2, strategy: rolling(0, 5) } },
     sets: [setOf('a', { size: 2, told: [2, 2] })],
     does: '+ 0, a 2→0, mark',
   },
   {
-    name: 'with no Pods wanted has none',
+    name: 'with zero replicas has no Pods',
     deployment: { spec: { replicas: 0 } },
     sets: [setOf('new', { size: 0, told: [0, 0] })],
     does: '',
   },
-  // The new ReplicaSet, §2.1
+  // New ReplicaSet
   {
-    name: 'takes the oldest of two of its template',
+    name: 'uses the oldest of two with its template',
     sets: [{ ...setOf('d', { size: 0 }), spec: setOf('new', { size: 0 }).spec! }, setOf('new', { size: 10 })],
     does: 'd 0→3, mark',
   },
   {
-    name: 'gives a former ReplicaSet that it goes back to the next revision',
+    name: 'gives a reused ReplicaSet the next revision',
     sets: [
       setOf('new', { size: 10, annotations: { [revision]: '1' } }),
       setOf('b', { size: 0, annotations: { [revision]: '2' } }),
@@ -241,25 +246,25 @@ const rows: readonly Row[] = [
     does: 'new 10→10, mark',
   },
   {
-    name: 'says which revision it is at',
+    name: 'sets its revision annotation',
     deployment: { annotations: { [revision]: '8' } },
     sets: [setOf('new', { size: 10 })],
     does: 'mark',
   },
   {
-    name: 'hands its annotations on',
+    name: 'copies its annotations',
     deployment: { annotations: { note: 'x' } },
     sets: [setOf('new', { size: 10 })],
     does: 'new 10→10',
   },
   {
-    name: 'hands an annotation on while it grows, in one write',
+    name: 'copies an annotation while it scales, in one write',
     deployment: { annotations: { note: 'x' } },
     sets: oldAndNew(8, 3),
     does: 'new 3→5',
   },
   {
-    name: 'does not hand on what is its own',
+    name: 'does not copy its own annotations',
     deployment: {
       annotations: {
         'kubectl.kubernetes.io/last-applied-configuration': 'x',
@@ -272,25 +277,25 @@ const rows: readonly Row[] = [
     does: '',
   },
   {
-    name: 'hands minReadySeconds on',
+    name: 'copies minReadySeconds',
     deployment: { spec: { minReadySeconds: 5 } },
     sets: [setOf('new', { size: 10 })],
     does: 'new 10→10',
   },
   {
-    name: 'leaves a ReplicaSet alone whose revision is no number',
+    name: 'keeps a revision annotation that is not a number',
     sets: [setOf('new', { size: 10, annotations: { [revision]: 'x' } })],
     deployment: { annotations: { note: 'x', [revision]: 'x' } },
     does: '',
   },
   {
-    name: 'takes in a ReplicaSet that is nobody’s',
+    name: 'adopts an orphaned ReplicaSet',
     sets: [setOf('new', { size: 10, isOrphan: true })],
     does: 'new claimed',
   },
-  // Recreate, §2.4
+  // Recreate
   {
-    name: 'stops everything before it starts anything anew',
+    name: 'scales down everything before it creates anything',
     deployment: { spec: recreate },
     sets: [setOf('a', { size: 6, told: [10, 10] }), setOf('b', { size: 4, told: [10, 10] })],
     does: 'a 6→0, b 4→0',
@@ -302,34 +307,34 @@ const rows: readonly Row[] = [
     does: '',
   },
   {
-    name: 'waits for Pods on their way out',
+    name: 'waits for terminating Pods',
     deployment: { spec: recreate },
     sets: [setOf('a', { size: 0 })],
     pods: { a: [podIn('Running', { deletionTimestamp: seconds(0) })] },
     does: '',
   },
   {
-    name: 'waits for Pods that nobody hears of',
+    name: 'waits for Pods that the status does not report',
     deployment: { spec: recreate },
     sets: [setOf('a', { size: 0 })],
     pods: { a: [podIn('Unknown')] },
     does: '',
   },
   {
-    name: 'does not wait for Pods that are over',
+    name: 'does not wait for finished Pods',
     deployment: { spec: recreate },
     sets: [setOf('a', { size: 0 })],
     pods: { a: [podIn('Failed'), podIn('Succeeded')] },
     does: '+ 10, mark',
   },
   {
-    name: 'starts the one it has again',
+    name: 'scales up its existing ReplicaSet',
     deployment: { spec: recreate },
     sets: [setOf('a', { size: 0 }), setOf('new', { size: 0 })],
     pods: { new: [podIn('Running')] },
     does: 'new 0→10',
   },
-  // Scaling, §2.5
+  // Scaling
   {
     name: 'scales the only ReplicaSet',
     deployment: { spec: { replicas: 12 } },
@@ -337,43 +342,43 @@ const rows: readonly Row[] = [
     does: 'new 10→12',
   },
   {
-    name: 'scales the only ReplicaSet with Pods, though it is an old one',
+    name: 'scales the only ReplicaSet with Pods, even if it is an old one',
     deployment: { spec: { replicas: 12 } },
     sets: oldAndNew(10, 0),
     does: 'a 10→12',
   },
   {
-    name: 'tells the only ReplicaSet with Pods of a size it has already, so that the rollout goes on',
+    name: 'updates the size annotation of the only ReplicaSet with Pods, so that the rollout continues',
     deployment: { spec: { replicas: 2, strategy: rolling(0, '25%') } },
     sets: [setOf('a', { size: 2, told: [3, 3] }), setOf('new', { size: 0, told: [3, 3] })],
     does: 'a 2→2',
   },
   {
-    name: 'tells ReplicaSets that are not rolled of the size, and keeps theirs',
+    name: 'updates the size annotations of ReplicaSets that are not rolled, and keeps their sizes',
     deployment: { spec: { ...recreate, replicas: 12 } },
     sets: oldAndNew(5, 5),
     does: 'a 5→5, new 5→5',
   },
   {
-    name: 'leaves several ReplicaSets alone while it is paused and set to recreate',
+    name: 'keeps several ReplicaSets unchanged while paused with Recreate',
     deployment: { spec: { ...recreate, replicas: 12, paused: true } },
     sets: oldAndNew(5, 5),
     does: '',
   },
   {
-    name: 'does not roll on while it is scaled',
+    name: 'does not roll out while it is scaled',
     deployment: { spec: { replicas: 20 } },
     sets: oldAndNew(8, 5),
     does: 'a 8→15, new 5→10',
   },
   {
-    name: 'shares out what is to go',
+    name: 'scales down proportionally',
     deployment: { spec: { replicas: 5 } },
     sets: oldAndNew(8, 5),
     does: 'a 8→4, new 5→3',
   },
   {
-    name: 'gives what is left over to the largest',
+    name: 'gives the remainder to the largest',
     deployment: { spec: { replicas: 14, strategy: rolling(0, 1) } },
     sets: [
       setOf('a', { size: 5, told: [10, 10] }),
@@ -383,31 +388,31 @@ const rows: readonly Row[] = [
     does: 'a 5→7, b 3→4, new 2→3',
   },
   {
-    name: 'lets the newer of two of one size grow more',
+    name: 'scales up the newer of two with the same size more',
     deployment: { spec: { replicas: 11, strategy: rolling(0, 1) } },
     sets: [setOf('a', { size: 5, told: [10, 10] }), setOf('new', { size: 5, told: [10, 10] })],
     does: 'new 5→6, a 5→5',
   },
   {
-    name: 'lets the older of two of one size shrink more',
+    name: 'scales down the older of two with the same size more',
     deployment: { spec: { replicas: 9, strategy: rolling(0, 1) } },
     sets: [setOf('a', { size: 5, told: [10, 10] }), setOf('new', { size: 5, told: [10, 10] })],
     does: 'a 5→4, new 5→5',
   },
   {
-    name: 'stops all when scaled to nothing',
+    name: 'scales everything down to zero',
     deployment: { spec: { replicas: 0 } },
     sets: oldAndNew(8, 5),
     does: 'a 8→0, new 5→0',
   },
   {
-    name: 'stops old ones when the new one has taken over',
+    name: 'scales down old ReplicaSets when the new one is saturated',
     deployment: { spec: { paused: true } },
     sets: [setOf('a', { size: 2 }), setOf('new', { size: 10 })],
     does: 'a 2→0',
   },
   {
-    name: 'reckons with the Pods there are where nothing was told',
+    name: 'uses the existing Pods without size annotations',
     deployment: { spec: { replicas: 20, strategy: rolling(0, 1), paused: true }, status: { replicas: 10 } },
     sets: [
       setOf('a', { size: 5, annotations: { [maximum]: 'x' } }),
@@ -415,22 +420,22 @@ const rows: readonly Row[] = [
     ],
     does: 'new 5→10, a 5→10',
   },
-  // Pausing, §2.2
+  // Pause
   {
-    name: 'makes no new ReplicaSet while it is paused',
+    name: 'creates no new ReplicaSet while paused',
     deployment: { spec: { paused: true } },
     sets: [setOf('a', { size: 10 })],
     does: '',
   },
   {
-    name: 'scales while it is paused',
+    name: 'scales while paused',
     deployment: { spec: { paused: true, replicas: 3 } },
     sets: [setOf('a', { size: 10 })],
     does: 'a 10→3',
   },
-  // History, §2.1
+  // Revision history
   {
-    name: 'clears old ReplicaSets away beyond the limit, by revision',
+    name: 'deletes old ReplicaSets above the limit, by revision',
     deployment: { status: complete, spec: { revisionHistoryLimit: 1 } },
     sets: [
       setOf('a', { size: 0, annotations: { [revision]: '7' } }),
@@ -441,13 +446,13 @@ const rows: readonly Row[] = [
     does: 'b ×, c ×',
   },
   {
-    name: 'clears away while it is paused',
+    name: 'deletes old ReplicaSets while paused',
     deployment: { spec: { paused: true, revisionHistoryLimit: 0 } },
     sets: oldAndNew(0, 10),
     does: 'a ×',
   },
   {
-    name: 'clears nothing away that has Pods, or is not up to date',
+    name: 'deletes no ReplicaSet with Pods or with a stale status',
     deployment: { status: complete, spec: { revisionHistoryLimit: 0 } },
     sets: [
       setOf('a', { size: 0, replicas: 1 }),
@@ -457,58 +462,58 @@ const rows: readonly Row[] = [
     does: '',
   },
   {
-    name: 'clears nothing away before the rollout is over',
+    name: 'deletes no ReplicaSet during a rollout',
     deployment: { status: { ...complete, availableReplicas: 9 }, spec: { revisionHistoryLimit: 0 } },
     sets: oldAndNew(0, 10),
     does: '',
   },
   {
-    name: 'clears nothing away where the limit is the greatest',
+    name: 'deletes no ReplicaSet with the maximum limit',
     deployment: { status: complete, spec: { revisionHistoryLimit: 2147483647 } },
     sets: oldAndNew(0, 10),
     does: '',
   },
-  // On its way out
+  // Terminating
   {
-    name: 'does nothing on its way out',
+    name: 'does nothing while terminating',
     deployment: { deletionTimestamp: seconds(0) },
     sets: [setOf('a', { size: 10 })],
     does: '',
   },
   { name: 'refuses to select everything', deployment: { spec: { selector: {} } }, sets: [], does: 'tell SelectingAll' },
-  // Rolling back by annotation
+  // Rollback by annotation
   {
-    name: 'goes back to a revision',
+    name: 'rolls back to a revision',
     deployment: { annotations: { 'deprecated.deployment.rollback.to': '1' } },
     sets: oldAndNew(0, 10),
     does: 'update',
   },
   {
-    name: 'goes back to the one before',
+    name: 'rolls back to the previous revision',
     deployment: { annotations: { 'deprecated.deployment.rollback.to': '0' } },
     sets: oldAndNew(0, 10),
     does: 'update',
   },
   {
-    name: 'says that there is none before',
+    name: 'reports that there is no previous revision',
     deployment: { annotations: { 'deprecated.deployment.rollback.to': '0' } },
     sets: [setOf('new', { size: 10 })],
     does: 'tell DeploymentRollbackRevisionNotFound, update',
   },
   {
-    name: 'says that there is no such revision',
+    name: 'reports that the revision does not exist',
     deployment: { annotations: { 'deprecated.deployment.rollback.to': '7' } },
     sets: oldAndNew(0, 10),
     does: 'tell DeploymentRollbackRevisionNotFound, update',
   },
   {
-    name: 'says that it is there already',
+    name: 'reports that it is already at the revision',
     deployment: { annotations: { 'deprecated.deployment.rollback.to': '9' } },
     sets: oldAndNew(0, 10),
     does: 'tell DeploymentRollbackTemplateUnchanged, update',
   },
   {
-    name: 'takes no notice of what is no revision',
+    name: 'ignores an invalid revision',
     deployment: { annotations: { 'deprecated.deployment.rollback.to': 'x' } },
     sets: oldAndNew(0, 10),
     does: '',
@@ -520,14 +525,14 @@ for (const { name, deployment, sets, pods, does } of rows) {
   });
 }
 
-/** The object of the only write there is. */
+/** Returns the object of the only write. */
 function written(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet {
   const [action] = decide(observed(deployment, sets), now).actions;
   assert.ok(action && 'object' in action);
   return action.object as ReplicaSet;
 }
 
-test('a new ReplicaSet has the hash in its name, labels, selector and Pods', () => {
+test('a new ReplicaSet has the hash in its name, labels, selector and template', () => {
   const deployment = deploymentOf({ spec: { minReadySeconds: 4 }, annotations: { note: 'x' } });
   const { metadata, spec } = written(deployment, [setOf('a', { size: 10 })]);
   const hash = metadata.labels?.['pod-template-hash'];
@@ -543,7 +548,7 @@ test('a new ReplicaSet has the hash in its name, labels, selector and Pods', () 
   });
 });
 
-test('users are told of every change of size', () => {
+test('every scaling emits an event', () => {
   const toldBy = (sets: readonly ReplicaSet[], deployment?: Facts) =>
     decide(observed(deploymentOf(deployment), sets), now).actions.flatMap((action) =>
       'announcement' in action && action.announcement?.done ? [action.announcement.done] : [],
@@ -559,7 +564,7 @@ test('users are told of every change of size', () => {
   ]);
 });
 
-test('a former ReplicaSet remembers the revisions it had, the latest of them', () => {
+test('a reused ReplicaSet records its previous revisions, up to a limit', () => {
   const former = Array.from({ length: 400 }, (_, index) => String(1000 + index)).join(',');
   const set = setOf('new', { size: 10, annotations: { [revision]: '1700', [history]: former } });
   const other = setOf('b', { size: 0, annotations: { [revision]: '1800' } });
@@ -568,7 +573,7 @@ test('a former ReplicaSet remembers the revisions it had, the latest of them', (
   assert.equal(metadata.annotations?.[history], `${former.slice('1000,'.length)},1700`);
 });
 
-test('a name that is another’s is passed over, and that is remembered', () => {
+test('a hash collision is skipped and counted', () => {
   const deployment = deploymentOf();
   const taken = written(deployment, []);
   const stranger: ReplicaSet = { ...taken, metadata: { ...taken.metadata, uid: 'x', labels: {}, ownerReferences: [] } };
@@ -582,7 +587,7 @@ test('a name that is another’s is passed over, and that is remembered', () => 
   assert.equal(typeof status === 'function' && status(wentWell)?.collisionCount, 1);
 });
 
-test('going back takes the template and the annotations of then', () => {
+test('a rollback restores the template and the annotations', () => {
   const target = setOf('a', { size: 0, annotations: { 'kubernetes.io/change-cause': 'then' } });
   const deployment = deploymentOf({
     annotations: { 'deprecated.deployment.rollback.to': '1', 'kubernetes.io/change-cause': 'now', other: 'x' },
@@ -604,7 +609,7 @@ test('going back takes the template and the annotations of then', () => {
   });
 });
 
-// What is reported, §2.6
+// Status
 
 const wentWell: Outcome = { failures: [], isStale: false, written: new Map() };
 
@@ -617,7 +622,7 @@ function statusOf(
   return (typeof status === 'function' ? status({ ...wentWell, ...outcome }) : status) ?? {};
 }
 
-test('figures are those of all ReplicaSets', () => {
+test('replica counts are those of all ReplicaSets', () => {
   const { conditions: _, ...figures } = statusOf(deploymentOf(), [
     setOf('a', { size: 8, replicas: 9, available: 7 }),
     setOf('new', { size: 5, available: 2 }),
@@ -672,7 +677,7 @@ const conditionRows: readonly ConditionRow[] = [
     is: 'True FoundNewReplicaSet Found new replica set "web-new"',
   },
   {
-    name: 'a rollout gets on',
+    name: 'a rollout progresses',
     sets: oldAndNew(8, 5, 1),
     deployment: {
       status: { ...stuck, updatedReplicas: 4, conditions: progressing('True', 'NewReplicaSetCreated', 500) },
@@ -680,37 +685,37 @@ const conditionRows: readonly ConditionRow[] = [
     is: 'True ReplicaSetUpdated ReplicaSet "web-new" is progressing.',
   },
   {
-    name: 'a rollout is over',
+    name: 'a rollout is complete',
     sets: oldAndNew(0, 10),
     deployment: { status: { ...stuck, conditions: progressing('True', 'ReplicaSetUpdated', 5) } },
     is: 'True NewReplicaSetAvailable ReplicaSet "web-new" has successfully progressed.',
   },
   {
-    name: 'a rollout has come to nothing',
+    name: 'a rollout exceeded its deadline',
     sets: oldAndNew(8, 5, 0),
     deployment: { status: { ...stuck, conditions: progressing('True', 'ReplicaSetUpdated', 601) } },
     is: 'False ProgressDeadlineExceeded ReplicaSet "web-new" has timed out progressing.',
   },
   {
-    name: 'a rollout has time left',
+    name: 'a rollout is within its deadline',
     sets: oldAndNew(8, 5, 0),
     deployment: { status: { ...stuck, conditions: progressing('True', 'ReplicaSetUpdated', 600) } },
     is: 'True ReplicaSetUpdated ',
   },
   {
-    name: 'a rollout that came to nothing gets on after all',
+    name: 'a rollout that exceeded its deadline progresses after all',
     sets: oldAndNew(8, 5, 1),
     deployment: { status: { ...stuck, conditions: progressing('False', 'ProgressDeadlineExceeded', 601) } },
     is: 'True ReplicaSetUpdated ReplicaSet "web-new" is progressing.',
   },
   {
-    name: 'a rollout of long ago is not late when Pods are lost',
+    name: 'a completed rollout does not time out when Pods are lost',
     sets: oldAndNew(0, 10, 9),
     deployment: { status: { ...complete, conditions: progressing('True', 'NewReplicaSetAvailable', 9999) } },
     is: 'True NewReplicaSetAvailable ',
   },
   {
-    name: 'no rollout is watched without a deadline',
+    name: 'no rollout is tracked without a deadline',
     sets: oldAndNew(8, 5),
     deployment: {
       spec: { progressDeadlineSeconds: 2147483647 },
@@ -725,19 +730,19 @@ const conditionRows: readonly ConditionRow[] = [
     is: 'Unknown DeploymentPaused Deployment is paused',
   },
   {
-    name: 'it goes on',
+    name: 'it is resumed',
     sets: oldAndNew(8, 5, 0),
     deployment: { status: { ...stuck, conditions: progressing('Unknown', 'DeploymentPaused', 9999) } },
     is: 'Unknown DeploymentResumed Deployment is resumed',
   },
   {
-    name: 'being paused does not hide that it came to nothing',
+    name: 'a pause does not hide an exceeded deadline',
     sets: oldAndNew(8, 5),
     deployment: { spec: { paused: true }, status: { conditions: progressing('False', 'ProgressDeadlineExceeded', 5) } },
     is: 'False ProgressDeadlineExceeded ',
   },
   {
-    name: 'a ReplicaSet was made',
+    name: 'a ReplicaSet was created',
     sets: [setOf('a', { size: 10 })],
     deployment: {
       status: {
@@ -750,7 +755,7 @@ const conditionRows: readonly ConditionRow[] = [
     is: 'True NewReplicaSetCreated Created new replica set "web-',
   },
   {
-    name: 'a ReplicaSet cannot have its Pods',
+    name: 'a ReplicaSet cannot create its Pods',
     sets: [
       setOf('a', { size: 8, conditions: [{ ...failure[0]!, message: 'old' }] }),
       setOf('new', { size: 5, conditions: failure }),
@@ -759,13 +764,13 @@ const conditionRows: readonly ConditionRow[] = [
     is: 'True FailedCreate quota',
   },
   {
-    name: 'an old ReplicaSet cannot have its Pods',
+    name: 'an old ReplicaSet cannot create its Pods',
     sets: [setOf('a', { size: 8, conditions: failure }), setOf('new', { size: 5 })],
     type: 'ReplicaFailure',
     is: 'True FailedCreate quota',
   },
   {
-    name: 'no ReplicaSet is in trouble any more',
+    name: 'no ReplicaSet has failures any more',
     sets: oldAndNew(8, 5),
     deployment: { status: { conditions: [condition('ReplicaFailure', 'True', 'FailedCreate', 5)] } },
     type: 'ReplicaFailure',
@@ -773,14 +778,14 @@ const conditionRows: readonly ConditionRow[] = [
   },
 ];
 for (const { name, deployment, sets, type = 'Progressing', is, outcome } of conditionRows) {
-  test(`a Deployment says that ${name}`, () => {
+  test(`a Deployment reports that ${name}`, () => {
     const found = statusOf(deploymentOf(deployment), sets, outcome).conditions?.find((each) => each.type === type);
     const said = found && `${found.status} ${found.reason} ${found.message}`;
     assert.equal(is?.endsWith('"web-') ? said?.slice(0, is.length) : said, is);
   });
 }
 
-test('a Deployment says why its ReplicaSet could not be made, and reports nothing else', () => {
+test('a Deployment reports why its ReplicaSet could not be created, and nothing else', () => {
   const deployment = deploymentOf({ status: complete });
   const [action] = decide(observed(deployment, []), now).actions as [Action];
   const status = statusOf(deployment, [], { failures: [{ action, error: new Error('no room') }] });
@@ -792,7 +797,7 @@ test('a Deployment says why its ReplicaSet could not be made, and reports nothin
   );
 });
 
-test('a failure that is no news is not told as if it were', () => {
+test('a repeated failure does not update the condition', () => {
   const conditions = progressing('False', 'ReplicaSetCreateError', 500);
   const deployment = deploymentOf({ status: { ...complete, conditions } });
   const [action] = decide(observed(deployment, []), now).actions as [Action];
@@ -800,7 +805,7 @@ test('a failure that is no news is not told as if it were', () => {
   assert.deepEqual(status, deployment.status);
 });
 
-test('a Deployment that is paused is in no hurry', () => {
+test('a paused Deployment has no deadline', () => {
   const status = { ...stuck, conditions: progressing('Unknown', 'DeploymentPaused', 9999) };
   const { requeueAfterSeconds } = decide(
     observed(deploymentOf({ spec: { paused: true }, status }), oldAndNew(8, 5, 0)),
@@ -809,7 +814,7 @@ test('a Deployment that is paused is in no hurry', () => {
   assert.equal(requeueAfterSeconds, undefined);
 });
 
-test('getting on moves the deadline, and nothing else of a condition that stays', () => {
+test('progress moves the deadline, and changes nothing else in the condition', () => {
   const conditions = progressing('True', 'ReplicaSetUpdated', 500);
   const deployment = deploymentOf({ status: { ...stuck, updatedReplicas: 4, conditions } });
   const found = statusOf(deployment, oldAndNew(8, 5, 1)).conditions?.find(({ type }) => type === 'Progressing');
@@ -817,7 +822,7 @@ test('getting on moves the deadline, and nothing else of a condition that stays'
   assert.equal(found?.lastTransitionTime, seconds(-500));
 });
 
-test('a rollout is looked at again a second after its deadline', () => {
+test('a rollout is requeued one second after its deadline', () => {
   const waiting = (age: number, reason = 'ReplicaSetUpdated') =>
     decide(
       observed(
@@ -834,7 +839,7 @@ test('a rollout is looked at again a second after its deadline', () => {
   );
 });
 
-// In every world
+// Properties
 
 const budget = fc.oneof(
   fc.nat(5),
@@ -848,7 +853,7 @@ const world = fc.record({
 });
 const images = ['new', 'a', 'b', 'c'];
 
-/** The sizes and availability ReplicaSets have, and what becomes of them when what is decided is done. */
+/** Executes actions on the sizes and availability of ReplicaSets. */
 function carryOut(sets: readonly ReplicaSet[], actions: readonly Action[]): readonly ReplicaSet[] {
   const changed = new Map(
     actions.flatMap((action) =>
@@ -871,13 +876,13 @@ function carryOut(sets: readonly ReplicaSet[], actions: readonly Action[]): read
   return [...sets.map((set) => changed.get(set.metadata.uid) ?? set), ...made];
 }
 
-/** A ReplicaSet once its own controller is done with it and all its Pods are available. */
+/** Returns a ReplicaSet after its controller has finished and all its Pods are available. */
 function settled(set: ReplicaSet): ReplicaSet {
   const size = set.spec?.replicas ?? 0;
   return { ...set, status: { ...set.status, replicas: size, readyReplicas: size, availableReplicas: size } };
 }
 
-test('no step breaks the budget, and steps lead to an end', () => {
+test('no step violates the budget, and the rollout terminates', () => {
   fc.assert(
     fc.property(world, ({ replicas, maxSurge, maxUnavailable, sizes }) => {
       const spec = { replicas, strategy: rolling(maxSurge, maxUnavailable) };
@@ -911,7 +916,7 @@ test('no step breaks the budget, and steps lead to an end', () => {
   );
 });
 
-test('scaling shares out exactly what is allowed, and comes to an end', () => {
+test('proportional scaling distributes exactly what is allowed, and terminates', () => {
   fc.assert(
     fc.property(world, fc.nat(3), ({ replicas, sizes }, unused) => {
       const whole = sizes.reduce((sum, [size]) => sum + size, unused);
@@ -923,7 +928,7 @@ test('scaling shares out exactly what is allowed, and comes to an end', () => {
         assert.ok(pass < 3, 'it goes on for ever');
         const { actions } = decide(observed(deployment, sets), now);
         if (actions.length === 0) break;
-        // One ReplicaSet alone has no surge: there is nothing for it to replace.
+        // A single ReplicaSet has no surge, because there is nothing to replace.
         const isAlone = sets.filter(({ spec }) => (spec?.replicas ?? 0) > 0).length < 2;
         sets = carryOut(sets, actions);
         const total = sets.reduce((sum, { spec }) => sum + (spec?.replicas ?? 0), 0);

@@ -1,6 +1,6 @@
 /**
- * Replaces the Pods of a Deployment when its template changes, by way of ReplicaSets: one for each template, the new one
- * growing while the old ones shrink (kcm.md §2). What has been done is read off the ReplicaSets alone.
+ * Deployment reconciler: replaces Pods when the template changes, with one ReplicaSet per template; the new one scales
+ * up while the old ones scale down. All progress is read from the ReplicaSets.
  */
 import type { Deployment, DeploymentCondition, DeploymentStatus } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
@@ -50,11 +50,11 @@ import {
 
 export type Observed = {
   readonly deployment: Deployment;
-  /** The ReplicaSets it may have a claim to. */
+  /** ReplicaSets that the Deployment controls or may adopt. */
   readonly candidates: readonly ReplicaSet[];
-  /** The ReplicaSet of a name in its namespace, whoever it belongs to. */
+  /** Returns the ReplicaSet with a name in the namespace, regardless of its owner. */
   readonly find: (name: string) => ReplicaSet | undefined;
-  /** The Pods of a ReplicaSet. */
+  /** Returns the Pods of a ReplicaSet. */
   readonly podsOf: (set: ReplicaSet) => readonly Pod[];
 };
 
@@ -95,15 +95,15 @@ function steer(observed: Observed, standing: Standing, now: Instant): Decided {
   return isRolling(deployment) ? roll(observed, standing, now) : recreate(observed, standing, now);
 }
 
-/** Where a Deployment stands. */
+/** State of one Deployment reconcile. */
 type Standing = {
   readonly deployment: Deployment;
-  /** Its ReplicaSets, the new one as it is to be, its size apart. */
+  /** ReplicaSets of the Deployment. The new one has its desired metadata and template, but not yet its desired size. */
   readonly sets: ReplicaSets;
-  /** The new ReplicaSet as it is in the cluster, if it is. */
+  /** The new ReplicaSet as it is in the cluster; undefined if it does not exist. */
   readonly present: ReplicaSet | undefined;
   readonly conditions: readonly DeploymentCondition[];
-  /** How often the name of the new ReplicaSet was another's. */
+  /** Number of hash collisions of the new ReplicaSet's name. */
   readonly collisionCount: number | undefined;
 };
 
@@ -120,7 +120,7 @@ function standingOf(deployment: Deployment, sets: ReplicaSets, now: Instant): St
   };
 }
 
-/** The same with a new ReplicaSet in any case, be it one that is yet to be made. */
+/** Returns the state with a new ReplicaSet, which is created if it does not exist. */
 function withNewSet({ find }: Observed, standing: Standing, now: Instant): Standing & { readonly sets: WithNewSet } {
   const { deployment, sets } = standing;
   const { newSet, oldSets } = sets;
@@ -129,7 +129,7 @@ function withNewSet({ find }: Observed, standing: Standing, now: Instant): Stand
   for (let { collisionCount } = standing; ; collisionCount = (collisionCount ?? 0) + 1) {
     const made = replicaSetFor(deployment, { ...facts, collisionCount });
     const name = made.metadata.name ?? '';
-    // Who has the name has another template, or would have been found by it.
+    // A ReplicaSet with this name and the same template would already have been found, so this one is a hash collision.
     if (find(name)) continue;
     const conditions = withMadeSet(deployment, standing.conditions, name, now);
     return { ...standing, sets: { newSet: made, oldSets }, conditions, collisionCount };
@@ -152,7 +152,7 @@ function roll(observed: Observed, standing: Standing, now: Instant): Decided {
   return rollout(made, rollingStep(made.deployment, made.sets), now);
 }
 
-/** Old Pods first go, all of them; only then are there new ones. */
+/** Recreate strategy: deletes all old Pods before new ones are created. */
 function recreate(observed: Observed, standing: Standing, now: Instant): Decided {
   const { deployment, sets } = standing;
   const stopped = activeOf(sets.oldSets).map((set) => ({ set, replicas: 0 }));
@@ -164,19 +164,22 @@ function recreate(observed: Observed, standing: Standing, now: Instant): Decided
   return rollout(made, replicasOf(newSet) === replicas ? [] : [{ set: newSet, replicas }], now);
 }
 
-/** Whether ReplicaSets have Pods, or believe to. Those on their way out count: two versions must not run together. */
+/**
+ * Reports whether ReplicaSets have Pods by status or in the cache. Terminating Pods count: two versions must not run at
+ * the same time.
+ */
 function hasPods(sets: readonly ReplicaSet[], { podsOf }: Observed): boolean {
   return reported(sets, 'replicas') > 0 || sets.some((set) => podsOf(set).some((pod) => !isPodFinished(pod)));
 }
 
-/** A step of a rollout; once there is none left, what has become of former ones is cleared away. */
+/** Executes one step of a rollout. Without further steps, old ReplicaSets are cleaned up. */
 function rollout(standing: Standing, step: readonly Resize[], now: Instant): Decided {
   const { deployment, sets } = standing;
   const isOver = step.length === 0 && isComplete(deployment, deployment.status);
   return rollingOut(standing, [...writes(standing, step), ...(isOver ? outlived(deployment, sets.oldSets) : [])], now);
 }
 
-/** Does something, reports how the rollout gets on, and looks again when it should have got on further. */
+/** Executes actions, reports the progress of the rollout, and requeues at the progress deadline. */
 function rollingOut(standing: Standing, actions: readonly Action[], now: Instant): Decided {
   const { deployment, sets, conditions } = standing;
   const status = rolloutStatus(deployment, sets, conditions, now);
@@ -187,7 +190,7 @@ function rollingOut(standing: Standing, actions: readonly Action[], now: Instant
   };
 }
 
-/** What brings ReplicaSets to where they are to be: at most one write each. */
+/** Returns the writes that bring ReplicaSets to their desired state: at most one write each. */
 function writes({ deployment, sets, present }: Standing, resizes: readonly Resize[]): readonly Action[] {
   const { newSet } = sets;
   const isChanged = present !== undefined && newSet !== present && !resizes.some(({ set }) => set === newSet);
@@ -214,7 +217,7 @@ function failureToMake(name: string, why: string): string {
   return `Failed to create new replica set "${name}": ${why}`;
 }
 
-/** Makes of a ReplicaSet what it is to be, of another size too. */
+/** Updates a ReplicaSet to its desired state and size. */
 function change(deployment: Deployment, present: ReplicaSet, wanted: ReplicaSet, replicas: number): readonly Action[] {
   const changed = resized(deployment, wanted, replicas);
   if (changed === present) return [];
@@ -230,7 +233,7 @@ function scaled(name: string, from: number, to: number) {
   return { reason: 'ScalingReplicaSet', message: `Scaled ${direction} replica set ${name} from ${from} to ${to}` };
 }
 
-/** Deletes the oldest ReplicaSets that nobody can go back to any more, as far as they have no Pods. */
+/** Deletes the oldest ReplicaSets above the revision history limit, if they have no Pods. */
 function outlived({ spec }: Deployment, oldSets: readonly ReplicaSet[]): readonly Action[] {
   const limit = spec?.revisionHistoryLimit;
   if (limit === undefined || limit === 2 ** 31 - 1) return [];
@@ -239,26 +242,26 @@ function outlived({ spec }: Deployment, oldSets: readonly ReplicaSet[]): readonl
   return surplus.filter((set) => replicasOf(set) === 0 && isSettled(set)).map(remove);
 }
 
-/** Whether a ReplicaSet has no Pods, and knows what is wanted of it. */
+/** Reports whether a ReplicaSet has no Pods and has observed its latest generation. */
 function isSettled({ status, metadata }: ReplicaSet): boolean {
   const { replicas = 0, observedGeneration = 0 } = status ?? {};
   return replicas === 0 && Number(metadata.generation ?? 0) <= Number(observedGeneration);
 }
 
-/** Does something, says which revision the Deployment is at, and reports. */
+/** Executes actions, sets the revision annotation of the Deployment, and reports the status. */
 function reporting(standing: Standing, actions: readonly Action[], figures: DeploymentStatus, now: Instant): Decided {
   const { deployment, sets, collisionCount } = standing;
   const status = { ...figures, ...(collisionCount === undefined ? {} : { collisionCount }) };
   const marked = sets.newSet ? atRevision(deployment, sets.newSet) : deployment;
   const report: Deployment = { ...marked, status };
   return {
-    // Annotations can be written along with the status, and so come at no cost.
+    // Annotations are written with the status update, so they need no extra request.
     actions: marked === deployment ? actions : [...actions, { ...update(report), subresource: 'status' }],
     status: (outcome) => statusGiven(deployment, outcome, status, now),
   };
 }
 
-/** What is reported given how it went: where something could not be done, the figures are no news. */
+/** Returns the status for the outcome of the actions: after a failure the replica counts are not updated. */
 function statusGiven(
   deployment: Deployment,
   { failures: [failure] }: Outcome,
@@ -272,6 +275,6 @@ function statusGiven(
     action.object.metadata.name ?? '',
     error instanceof Error ? error.message : String(error),
   );
-  // By what was known before the attempt: a failure that is no news must not be written as if it were.
+  // Starts from the conditions before the attempt, so that a repeated failure does not write the status again.
   return { ...deployment.status, conditions: withoutNewSet(deployment, withPause(deployment, now), message, now) };
 }

@@ -1,4 +1,4 @@
-/** What a Deployment asks of its ReplicaSets. */
+/** Desired state of a Deployment's ReplicaSets. */
 import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
@@ -8,38 +8,41 @@ import { compareStrings } from '@kruise/values/go-syntax';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import { parseTime } from '@kruise/values/time';
 
-/** The ReplicaSets of a Deployment, the one of its template apart. */
+/** ReplicaSets of a Deployment, split into the new one and the old ones. */
 export type ReplicaSets = {
-  /** The one of the present template. */
+  /** ReplicaSet of the current template. */
   readonly newSet: ReplicaSet | undefined;
-  /** All others, the oldest first. */
+  /** All other ReplicaSets, oldest first. */
   readonly oldSets: readonly ReplicaSet[];
 };
 
-/** A ReplicaSet that is to be of another size. */
+/** New size of a ReplicaSet. */
 export type Resize = { readonly set: ReplicaSet; readonly replicas: number };
 
-/** How many Pods there may be too many or too few during a rollout. */
+/** Maximum surge and maximum number of unavailable Pods during a rollout, as absolute numbers. */
 export type Budget = { readonly maxSurge: number; readonly maxUnavailable: number };
 
-/** The Pods a Deployment is to have. */
+/** Returns the desired number of replicas. */
 export function replicasOf({ spec }: Deployment | ReplicaSet): number {
   return spec?.replicas ?? 1;
 }
 
-/** Tells the ReplicaSet of the template from the others. Where several have it, the oldest is meant. */
+/**
+ * Splits ReplicaSets into the one of the current template and the others. If several match the template, the oldest is
+ * the new ReplicaSet.
+ */
 export function sortByTemplate({ spec }: Deployment, sets: readonly ReplicaSet[]): ReplicaSets {
   const sorted = sets.toSorted(compareAges);
   const newSet = sorted.find((set) => isSameTemplate(set.spec?.template, spec?.template));
   return { newSet, oldSets: sorted.filter((set) => set !== newSet) };
 }
 
-/** Whether templates are the same but for the label that is derived from them. */
+/** Reports whether two templates are equal, ignoring the pod-template-hash label. */
 export function isSameTemplate(a: PodTemplateSpec | undefined, b: PodTemplateSpec | undefined): boolean {
   return isSame(withoutHash(a), withoutHash(b));
 }
 
-/** A template without the label that is derived from it. */
+/** Returns a template without the pod-template-hash label. */
 export function withoutHash(template: PodTemplateSpec | undefined): PodTemplateSpec | undefined {
   const labels = template?.metadata?.labels;
   if (labels?.[templateHashLabel] === undefined) return template;
@@ -47,7 +50,7 @@ export function withoutHash(template: PodTemplateSpec | undefined): PodTemplateS
   return { ...template, metadata: { ...template?.metadata, labels: others } };
 }
 
-/** The oldest first; of those made in one second by name. */
+/** Orders by creation time, then by name. */
 export function compareAges(a: ReplicaSet, b: ReplicaSet): number {
   return madeAt(a) - madeAt(b) || compareStrings(a.metadata.name ?? '', b.metadata.name ?? '');
 }
@@ -56,22 +59,22 @@ function madeAt({ metadata: { creationTimestamp } }: ReplicaSet): number {
   return creationTimestamp ? parseTime(creationTimestamp) : 0;
 }
 
-/** All ReplicaSets, the new one last. */
+/** Returns all ReplicaSets, the new one last. */
 export function allOf({ newSet, oldSets }: ReplicaSets): readonly ReplicaSet[] {
   return newSet ? [...oldSets, newSet] : oldSets;
 }
 
-/** The ReplicaSets that are to have Pods. */
+/** Returns the ReplicaSets with desired replicas. */
 export function activeOf(sets: readonly ReplicaSet[]): readonly ReplicaSet[] {
   return sets.filter((set) => replicasOf(set) > 0);
 }
 
-/** How many Pods ReplicaSets are to have together. */
+/** Returns the sum of the desired replicas. */
 export function totalOf(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + replicasOf(set), 0);
 }
 
-/** The sum of a figure the ReplicaSets report. */
+/** Returns the sum of a status field of the ReplicaSets. */
 export function reported(
   sets: readonly ReplicaSet[],
   figure: 'replicas' | 'readyReplicas' | 'availableReplicas',
@@ -80,19 +83,22 @@ export function reported(
 }
 
 /**
- * How many Pods of ReplicaSets are available and stay so. What one reports beyond its size was counted before it shrank:
- * those are on their way out, and Kubernetes, which counts them all the same, then takes too many down.
+ * Returns the number of available Pods that remain available. Available Pods above the desired size of a ReplicaSet
+ * were counted before it scaled down and are terminating. Kubernetes counts them, and then takes down too many.
  */
 export function lastingOf(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + Math.min(replicasOf(set), set.status?.availableReplicas ?? 0), 0);
 }
 
-/** Whether Pods are replaced little by little, rather than all at once. */
+/** Reports whether the strategy is RollingUpdate rather than Recreate. */
 export function isRolling({ spec }: Deployment): boolean {
   return spec?.strategy?.type === 'RollingUpdate';
 }
 
-/** The budget of a rollout. A surge is rounded up and unavailability down; where that leaves nothing, one Pod may go. */
+/**
+ * Returns the budget of a rollout. maxSurge is rounded up and maxUnavailable down; if both are 0, one Pod may be
+ * unavailable.
+ */
 export function budgetOf(deployment: Deployment): Budget {
   if (!isRolling(deployment)) return { maxSurge: 0, maxUnavailable: 0 };
   const replicas = replicasOf(deployment);

@@ -1,4 +1,4 @@
-/** What is written on ReplicaSets about the Deployment's history (kcm.md §2.1). */
+/** Revision and size annotations on ReplicaSets. */
 import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import { controllerReference } from '@kruise/machinery/owner-references';
@@ -12,7 +12,7 @@ const desiredAnnotation = 'deployment.kubernetes.io/desired-replicas';
 const maximumAnnotation = 'deployment.kubernetes.io/max-replicas';
 const rollbackAnnotation = 'deprecated.deployment.rollback.to';
 
-/** Annotations that are a Deployment's, or a ReplicaSet's, own. */
+/** Annotations that are not copied between a Deployment and its ReplicaSets. */
 const keptApart: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   revisionAnnotation,
@@ -22,23 +22,23 @@ const keptApart: ReadonlySet<string> = new Set([
   rollbackAnnotation,
 ]);
 
-/** As many characters of old revisions as are kept. */
+/** Maximum length of the revision history annotation. */
 const maxHistoryLength = 2000;
 
 type Annotations = { readonly [key: string]: string };
 
-/** The revision of a ReplicaSet: 0 where it has none, undefined where it has one that is no number. */
+/** Returns the revision of a ReplicaSet: 0 without the annotation, undefined if the annotation is not a number. */
 export function revisionOf({ metadata }: ReplicaSet): bigint | undefined {
   const text = metadata.annotations?.[revisionAnnotation];
   return text === undefined ? 0n : tryParseInteger(text);
 }
 
-/** The revision that comes after those of ReplicaSets. */
+/** Returns the revision after the highest revision of the ReplicaSets. */
 export function nextRevision(sets: readonly ReplicaSet[]): bigint {
   return greatest(sets.map((set) => revisionOf(set) ?? 0n)) + 1n;
 }
 
-/** The revision before the last one; 0 if there is none. */
+/** Returns the second highest revision; 0 if there is none. */
 export function previousRevision(sets: readonly ReplicaSet[]): bigint {
   const revisions = sets.map((set) => revisionOf(set) ?? 0n).sort((a, b) => Number(a - b));
   return revisions.at(-2) ?? 0n;
@@ -48,14 +48,17 @@ function greatest(revisions: readonly bigint[]): bigint {
   return revisions.reduce((most, each) => (each > most ? each : most), 0n);
 }
 
-/** The oldest revisions first. */
+/** Orders by revision, ascending. */
 export function compareRevisions(a: ReplicaSet, b: ReplicaSet): number {
   const [revisionA, revisionB] = [revisionOf(a), revisionOf(b)];
   if (revisionA === undefined || revisionB === undefined || revisionA === revisionB) return compareAges(a, b);
   return revisionA < revisionB ? -1 : 1;
 }
 
-/** The ReplicaSet of the present template, for a name that may be taken by another: then it is tried with the next. */
+/**
+ * Returns the ReplicaSet of the current template. Its name depends on the collision count, so that a name that is taken
+ * can be retried.
+ */
 export function replicaSetFor(
   deployment: Deployment,
   { collisionCount, revision, replicas }: { collisionCount: number | undefined; revision: bigint; replicas: number },
@@ -88,13 +91,13 @@ export function replicaSetFor(
 }
 
 /**
- * The ReplicaSet of the present template as it is to be, its size apart: the latest revision, with the Deployment's
- * annotations. The very same object if it is so already.
+ * Returns the ReplicaSet of the current template in its desired state except for its size: with the latest revision and
+ * the Deployment's annotations. Returns the same object if nothing changes.
  */
 export function brought(deployment: Deployment, set: ReplicaSet, revision: bigint): ReplicaSet {
   const present = set.metadata.annotations ?? {};
   const own = revisionOf(set);
-  // Who wrote what is no number had a reason, and has the last word.
+  // A revision annotation that is not a number was set on purpose and is kept.
   const annotations =
     own === undefined
       ? present
@@ -113,7 +116,7 @@ export function brought(deployment: Deployment, set: ReplicaSet, revision: bigin
   };
 }
 
-/** A new revision, and the one that a ReplicaSet had before, which is not to be forgotten. */
+/** Sets a new revision and appends the previous one to the history annotation. */
 function renewed(present: Annotations, revision: bigint): Annotations {
   const former = present[revisionAnnotation];
   const next = { [revisionAnnotation]: String(revision) };
@@ -134,12 +137,15 @@ function sharedOf(annotations: Annotations | undefined): Annotations {
   return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => !keptApart.has(key)));
 }
 
-/** Whether all that is wanted is there. */
+/** Reports whether all wanted annotations are present. */
 function includesAll(present: Annotations, wanted: Annotations): boolean {
   return Object.entries(wanted).every(([key, value]) => present[key] === value);
 }
 
-/** What a ReplicaSet is told of the size of the whole, from which its share is reckoned when that changes. */
+/**
+ * Returns the annotations with the size of the whole Deployment, from which proportional scaling computes the share of
+ * a ReplicaSet.
+ */
 function sizeAnnotations(deployment: Deployment): Annotations {
   const replicas = replicasOf(deployment);
   return {
@@ -148,7 +154,7 @@ function sizeAnnotations(deployment: Deployment): Annotations {
   };
 }
 
-/** A ReplicaSet of a size, which knows that of the whole. The very same object if it is so already. */
+/** Returns a ReplicaSet with a new size and up-to-date size annotations. Returns the same object if nothing changes. */
 export function resized(deployment: Deployment, set: ReplicaSet, replicas: number): ReplicaSet {
   const sizes = sizeAnnotations(deployment);
   const annotations = set.metadata.annotations ?? {};
@@ -157,12 +163,12 @@ export function resized(deployment: Deployment, set: ReplicaSet, replicas: numbe
   return { ...set, metadata, ...(set.spec ? { spec: { ...set.spec, replicas } } : {}) };
 }
 
-/** The size of the whole that a ReplicaSet was last told. */
+/** Returns the desired replicas annotation of a ReplicaSet. */
 export function desiredReplicasOf(set: ReplicaSet): number | undefined {
   return sizeIn(set, desiredAnnotation);
 }
 
-/** The greatest size of the whole that a ReplicaSet was last told. */
+/** Returns the max replicas annotation of a ReplicaSet. */
 export function maxReplicasOf(set: ReplicaSet): number | undefined {
   return sizeIn(set, maximumAnnotation);
 }
@@ -174,7 +180,7 @@ function sizeIn({ metadata }: ReplicaSet, annotation: string): number | undefine
   return size < 2 ** 31 ? size : undefined;
 }
 
-/** A Deployment that says which revision it is at. The very same object if it does so already. */
+/** Returns the Deployment with the revision annotation of a ReplicaSet. Returns the same object if nothing changes. */
 export function atRevision(deployment: Deployment, set: ReplicaSet): Deployment {
   const { annotations } = deployment.metadata;
   const revision = set.metadata.annotations?.[revisionAnnotation] ?? '';
@@ -185,18 +191,18 @@ export function atRevision(deployment: Deployment, set: ReplicaSet): Deployment 
   };
 }
 
-/** The revision a Deployment is to go back to; 0 stands for the last one. */
+/** Returns the revision that a Deployment requests to roll back to; 0 means the previous revision. */
 export function rollbackOf({ metadata }: Deployment): bigint | undefined {
   return tryParseInteger(metadata.annotations?.[rollbackAnnotation] ?? '');
 }
 
-/** A Deployment that does not ask to go back any more. */
+/** Returns the Deployment without the rollback request. */
 export function withoutRollback(deployment: Deployment): Deployment {
   const { [rollbackAnnotation]: _, ...annotations } = deployment.metadata.annotations ?? {};
   return { ...deployment, metadata: { ...deployment.metadata, annotations } };
 }
 
-/** A Deployment's annotations with those that it had when a ReplicaSet was its new one. */
+/** Returns the Deployment's annotations, with the ones it had when a ReplicaSet was the new one. */
 export function annotationsAsOf(deployment: Deployment, set: ReplicaSet): Annotations {
   const own = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => keptApart.has(key));
   return { ...Object.fromEntries(own), ...sharedOf(set.metadata.annotations) };

@@ -1,11 +1,11 @@
-/** Going back to a former template, as the annotation of a retired field asks for it. */
+/** Rollback to an earlier template, requested by the annotation that replaced a removed field. */
 import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import { type Action, announced, record, update } from '@kruise/client/actions';
 import { isSameTemplate, withoutHash } from './replica-sets.ts';
 import { annotationsAsOf, atRevision, previousRevision, revisionOf, rollbackOf, withoutRollback } from './revisions.ts';
 
-/** Takes the template of a revision for the Deployment's own. Whatever comes of it, it is not asked for again. */
+/** Rolls the Deployment back to the template of a revision. The rollback request is removed in any case. */
 export function rollBack(deployment: Deployment, sets: readonly ReplicaSet[], newSet: ReplicaSet): readonly Action[] {
   const wanted = rollbackOf(deployment) || previousRevision(sets);
   const marked = atRevision(deployment, newSet);

@@ -1,4 +1,4 @@
-/** The next step of a rollout: which ReplicaSets grow or shrink (kcm.md §2.3, §2.4). */
+/** Next step of a rollout: new sizes of the ReplicaSets. */
 import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import {
@@ -13,10 +13,10 @@ import {
   totalOf,
 } from './replica-sets.ts';
 
-/** The ReplicaSets of a Deployment that has one of its template. */
+/** ReplicaSets of a Deployment whose new ReplicaSet exists. */
 export type WithNewSet = { readonly newSet: ReplicaSet; readonly oldSets: readonly ReplicaSet[] };
 
-/** The size the new ReplicaSet may have beside the others. */
+/** Returns the size to which the new ReplicaSet may scale up beside the others. */
 export function roomForNewSet(deployment: Deployment, newSetReplicas: number, total: number): number {
   const replicas = replicasOf(deployment);
   if (!isRolling(deployment)) return replicas;
@@ -24,7 +24,9 @@ export function roomForNewSet(deployment: Deployment, newSetReplicas: number, to
   return room <= 0 ? newSetReplicas : Math.min(newSetReplicas + room, replicas);
 }
 
-/** One step of replacing Pods little by little: the new ReplicaSet grows as far as it may, else old ones shrink. */
+/**
+ * Returns one step of a rolling update: the new ReplicaSet scales up as far as allowed, otherwise old ones scale down.
+ */
 export function rollingStep(deployment: Deployment, sets: WithNewSet): readonly Resize[] {
   const { newSet } = sets;
   const replicas = replicasOf(deployment);
@@ -35,8 +37,8 @@ export function rollingStep(deployment: Deployment, sets: WithNewSet): readonly 
 }
 
 /**
- * What old ReplicaSets can do without. Pods that are not available go first: they serve nobody, and may keep the
- * rollout from going on. A new Pod that is not available yet is not made up for by one more old Pod that goes.
+ * Scales down old ReplicaSets. Unavailable Pods go first: they serve no traffic and may block the rollout. Unavailable
+ * new Pods count against the budget, so that no extra old Pod is deleted for them.
  */
 function shrinkOldSets(deployment: Deployment, sets: WithNewSet, { maxUnavailable }: Budget): readonly Resize[] {
   const { newSet } = sets;

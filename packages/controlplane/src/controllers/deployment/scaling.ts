@@ -1,6 +1,6 @@
 /**
- * Scaling while several ReplicaSets have Pods (kcm.md §2.5): each grows or shrinks by its share, so that scaling does not
- * carry a rollout forward that may yet turn out to be a mistake.
+ * Proportional scaling while several ReplicaSets have Pods: each scales by its share, so that scaling does not advance
+ * a rollout that may turn out to be a mistake.
  */
 import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
@@ -18,18 +18,18 @@ import {
 } from './replica-sets.ts';
 import { desiredReplicasOf, maxReplicasOf } from './revisions.ts';
 
-/** Whether the Deployment has been scaled since its ReplicaSets were last told of its size. */
+/** Reports whether the Deployment was scaled since the size annotations of its ReplicaSets were written. */
 export function isScaled(deployment: Deployment, sets: ReplicaSets): boolean {
   const replicas = replicasOf(deployment);
   return activeOf(allOf(sets)).some((set) => (desiredReplicasOf(set) ?? replicas) !== replicas);
 }
 
 /**
- * The sizes ReplicaSets are to have. One that keeps its size is named too where it is to be told of the whole: until all
- * have been told, the rollout does not go on.
+ * Returns the new sizes of the ReplicaSets. A ReplicaSet that keeps its size is included if its size annotations are
+ * stale: until all annotations are up to date, the rollout does not continue.
  *
- * A paused Recreate Deployment with several active ReplicaSets is left alone, as upstream does: controllers that take
- * over such a Deployment, as kruise-rollout's does, detect scaling by the annotations of its ReplicaSets.
+ * A paused Recreate Deployment with several active ReplicaSets is left unchanged, as upstream does: controllers that
+ * take over such a Deployment, such as kruise-rollout, detect scaling by the annotations of its ReplicaSets.
  */
 export function scaleSets(deployment: Deployment, sets: ReplicaSets): readonly Resize[] {
   const replicas = replicasOf(deployment);
@@ -43,14 +43,17 @@ export function scaleSets(deployment: Deployment, sets: ReplicaSets): readonly R
   return deployment.spec?.paused ? [] : active.map((set) => ({ set, replicas: replicasOf(set) }));
 }
 
-/** The only ReplicaSet that has Pods, or the latest if none has. */
+/** Returns the only active ReplicaSet, or the latest one if none is active. */
 function onlyActiveOrLatest(sets: ReplicaSets): ReplicaSet | undefined {
   const [first, second] = activeOf(allOf(sets));
   if (second) return undefined;
   return first ?? sets.newSet ?? sets.oldSets.at(-1);
 }
 
-/** Whether the new ReplicaSet has taken over, by what it is to have, was told, and has. */
+/**
+ * Reports whether the new ReplicaSet is saturated: its spec, its size annotation and its available replicas equal the
+ * desired replicas.
+ */
 function isSaturated(deployment: Deployment, newSet: ReplicaSet): boolean {
   const replicas = replicasOf(deployment);
   return (
@@ -64,7 +67,7 @@ function shares(deployment: Deployment, active: readonly ReplicaSet[]): readonly
   const replicas = replicasOf(deployment);
   const allowed = replicas > 0 ? replicas + budgetOf(deployment).maxSurge : 0;
   const toAdd = allowed - totalOf(active);
-  // The largest come first; of two of one size the newer grows, and the older shrinks.
+  // The largest come first; of two with the same size, the newer one scales up and the older one scales down.
   const sorted = active.toSorted(
     (a, b) => replicasOf(b) - replicasOf(a) || (toAdd > 0 ? compareAges(b, a) : compareAges(a, b)),
   );
@@ -79,7 +82,7 @@ function shares(deployment: Deployment, active: readonly ReplicaSet[]): readonly
   return first ? [{ ...first, replicas: Math.max(0, first.replicas + left) }, ...others] : [];
 }
 
-/** By how much a ReplicaSet is to change for its part of the whole to stay what it was. */
+/** Returns the change in size that keeps a ReplicaSet's share of the whole. */
 function shareOf(deployment: Deployment, set: ReplicaSet, allowed: number): number {
   const size = replicasOf(set);
   if (allowed === 0) return -size;

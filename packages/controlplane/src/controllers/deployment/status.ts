@@ -1,4 +1,4 @@
-/** What a Deployment reports: figures, and how a rollout gets on (kcm.md §2.6). */
+/** Deployment status: replica counts and progress conditions. */
 import type { Deployment, DeploymentCondition, DeploymentStatus } from '@kruise/api/apps/deployment';
 import { findCondition, withoutCondition } from '@kruise/machinery/conditions';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
@@ -9,12 +9,12 @@ type Progress = { readonly status: 'True' | 'False' | 'Unknown'; readonly reason
 
 const forever = 2 ** 31 - 1;
 
-/** Whether a rollout that does not get on is reported at all. */
+/** Reports whether the Deployment has a progress deadline. */
 export function hasDeadline({ spec }: Deployment): boolean {
   return spec?.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== forever;
 }
 
-/** The figures, and whether enough Pods are available; other conditions stay as they were. */
+/** Returns the replica counts and the Available condition; other conditions are unchanged. */
 export function figuresOf(
   deployment: Deployment,
   sets: ReplicaSets,
@@ -32,7 +32,7 @@ export function figuresOf(
     updatedReplicas: reported(sets.newSet ? [sets.newSet] : [], 'replicas'),
     readyReplicas: reported(all, 'readyReplicas'),
     availableReplicas,
-    // There can be more available Pods than are wanted, while some are to go.
+    // More Pods than desired can be available while some are about to be deleted.
     unavailableReplicas: Math.max(0, totalOf(all) - availableReplicas),
     conditions: withCondition(conditions, isAvailable ? enoughAvailable : tooFewAvailable, now),
     ...(collisionCount === undefined ? {} : { collisionCount }),
@@ -52,7 +52,7 @@ const tooFewAvailable = {
   message: 'Deployment does not have minimum availability.',
 };
 
-/** The figures, how the rollout gets on, and what keeps ReplicaSets from having their Pods. */
+/** Returns the replica counts and the Progressing and ReplicaFailure conditions. */
 export function rolloutStatus(
   deployment: Deployment,
   sets: ReplicaSets,
@@ -73,7 +73,7 @@ function withProgress(
   const conditions = status.conditions ?? [];
   if (!hasDeadline(deployment)) return withoutCondition(conditions, 'Progressing');
   const current = findCondition(conditions, 'Progressing');
-  // There is no rollout, or none any more: nothing has to get on.
+  // No rollout is in progress, so the deadline does not apply.
   if (status.replicas === status.updatedReplicas && current?.reason === 'NewReplicaSetAvailable') return conditions;
 
   const subject = newSet ? `ReplicaSet "${newSet.metadata.name}"` : `Deployment "${deployment.metadata.name}"`;
@@ -85,7 +85,7 @@ function withProgress(
     );
   }
   if (hasProgressed(deployment.status ?? {}, status)) {
-    // Written anew though nothing else may change: the deadline is counted from it.
+    // The condition is rewritten even without other changes, because the deadline starts at its update time.
     const condition = progress('True', 'ReplicaSetUpdated', `${subject} is progressing.`);
     const lastTransitionTime = current?.status === 'True' ? current.lastTransitionTime : formatTime(now);
     const others = withoutCondition(conditions, 'Progressing');
@@ -108,7 +108,7 @@ function progress(status: Progress['status'], reason: string, message: string) {
   return { type: 'Progressing', status, reason, message };
 }
 
-/** Whether all Pods are of the present template and available, and no other is left. */
+/** Reports whether all Pods are updated and available, and no old Pods are left. */
 export function isComplete(deployment: Deployment, status: DeploymentStatus | undefined): boolean {
   const replicas = replicasOf(deployment);
   return (
@@ -138,16 +138,16 @@ function deadlineOf({ spec }: Deployment, { lastUpdateTime }: DeploymentConditio
   return (lastUpdateTime ? parseTime(lastUpdateTime) : 0) + (spec?.progressDeadlineSeconds ?? forever) * 1000;
 }
 
-/** In how many seconds a rollout that has not got on by then is late; undefined if none is awaited. */
+/** Returns the seconds until the progress deadline is exceeded; undefined if the deadline does not apply. */
 export function secondsUntilLate(deployment: Deployment, status: DeploymentStatus, now: Instant): number | undefined {
   const current = findCondition(status.conditions, 'Progressing');
   if (!hasDeadline(deployment) || !current || isComplete(deployment, status)) return undefined;
   if (current.reason === 'ProgressDeadlineExceeded' || current.reason === 'NewReplicaSetAvailable') return undefined;
-  // Times are written in whole seconds, so that one second more is surely late.
+  // Times have second precision; after one more second the deadline has certainly passed.
   return Math.max(0, (deadlineOf(deployment, current) - now) / 1000) + 1;
 }
 
-/** The first ReplicaSet's trouble with its Pods, if one has any; the new one's before all others'. */
+/** Copies the ReplicaFailure condition of the first ReplicaSet that has one, starting with the new ReplicaSet. */
 function withFailure({ newSet, oldSets }: ReplicaSets, conditions: Conditions, now: Instant): Conditions {
   for (const set of newSet ? [newSet, ...oldSets] : oldSets) {
     const failure = findCondition(set.status?.conditions, 'ReplicaFailure');
@@ -159,7 +159,7 @@ function withFailure({ newSet, oldSets }: ReplicaSets, conditions: Conditions, n
   return withoutCondition(conditions, 'ReplicaFailure');
 }
 
-/** The conditions once it is told that a Deployment has been paused, or goes on: time did not count meanwhile. */
+/** Sets the condition when the Deployment is paused or resumed; the deadline does not run while it is paused. */
 export function withPause(deployment: Deployment, now: Instant): Conditions {
   const conditions = deployment.status?.conditions ?? [];
   const current = findCondition(conditions, 'Progressing');
@@ -175,19 +175,19 @@ export function withPause(deployment: Deployment, now: Instant): Conditions {
   );
 }
 
-/** The conditions once the ReplicaSet of the present template has been made. */
+/** Sets the condition after the new ReplicaSet was created. */
 export function withMadeSet(deployment: Deployment, conditions: Conditions, name: string, now: Instant): Conditions {
   if (!hasDeadline(deployment)) return conditions;
   return withCondition(conditions, progress('True', 'NewReplicaSetCreated', `Created new replica set "${name}"`), now);
 }
 
-/** The conditions once a ReplicaSet of the present template has been found, if nothing has been said of a rollout yet. */
+/** Sets the condition after an existing new ReplicaSet was found, if there is no Progressing condition yet. */
 export function withFoundSet(deployment: Deployment, conditions: Conditions, name: string, now: Instant): Conditions {
   if (!hasDeadline(deployment) || findCondition(conditions, 'Progressing')) return conditions;
   return withCondition(conditions, progress('True', 'FoundNewReplicaSet', `Found new replica set "${name}"`), now);
 }
 
-/** The conditions once the ReplicaSet of the present template could not be made. */
+/** Sets the condition after the creation of the new ReplicaSet failed. */
 export function withoutNewSet(
   deployment: Deployment,
   conditions: Conditions,
@@ -199,8 +199,8 @@ export function withoutNewSet(
 }
 
 /**
- * The conditions with one set. Unlike others, a Deployment's are left alone, message and all, as long as status and
- * reason stay; and they are in the order in which they were written.
+ * Sets one condition. Unlike other kinds, a Deployment keeps the whole condition, including its message, while status
+ * and reason stay the same, and conditions stay in the order in which they were written.
  */
 function withCondition(conditions: Conditions, condition: DeploymentCondition, now: Instant): Conditions {
   const current = findCondition(conditions, condition.type);

@@ -43,7 +43,7 @@ async function start(spec: object): Promise<Cluster> {
 const statusOf = async ({ client }: Cluster) =>
   (await client.get(podDisruptionBudget, { namespace: 'default', name: 'web' })).status;
 
-test('a budget follows its Pods, and evictions are allowed by it', async () => {
+test('a budget follows its Pods, and allows evictions accordingly', async () => {
   await using cluster = await start({ maxUnavailable: 1 });
   const { client } = cluster;
   const set = await client.create(replicaSet, {
@@ -66,7 +66,7 @@ test('a budget follows its Pods, and evictions are allowed by it', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a workload of any kind counts by its scale', async () => {
+test('a workload of any kind counts by its scale subresource', async () => {
   await using cluster = await start({ maxUnavailable: '50%' });
   const { client } = cluster;
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
@@ -109,7 +109,7 @@ test('a workload of any kind counts by its scale', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a Pod whose controller is gone leaves nothing to be allowed', async () => {
+test('a Pod whose controller is deleted allows no disruption', async () => {
   await using cluster = await start({ maxUnavailable: 1 });
   await addPods(cluster, { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'gone' }, ['a']);
   await cluster.pass(1);

@@ -14,7 +14,7 @@ import { allWorkloads, knownWorkloads, workloadKinds } from './workloads.ts';
 
 const none = { found: new Map() };
 
-/** Keeps the status of budgets, by which evictions are allowed. */
+/** Disruption controllers: maintain the status of PodDisruptionBudgets, which the eviction subresource checks. */
 export function disruptionControllers(): readonly Controller[] {
   const targets = createScaleTargets();
   const budgets = defineController({
@@ -47,7 +47,7 @@ function selectorOfBudget(budget: PodDisruptionBudget): Selector {
   return selector;
 }
 
-/** The budgets that a Pod counts for, or did. */
+/** Returns the budgets that select the Pod, before or after the change. */
 function budgetsOf({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
   if (type === 'updated' && previous && !countsOtherwise(previous, object)) return [];
   const candidates = caches.of(podDisruptionBudget).list({ namespace: object.metadata.namespace ?? '' });

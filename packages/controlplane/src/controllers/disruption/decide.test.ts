@@ -53,16 +53,16 @@ type Row = [
   expected: readonly number[],
 ];
 const cases: readonly Row[] = [
-  ['of three that are all ready one may go', { maxUnavailable: 1 }, pods(3), { set: 3 }, [3, 2, 3, 1]],
-  ['when one has gone none may', { maxUnavailable: 1 }, pods(2), { set: 3 }, [3, 2, 2, 0]],
-  ['a percentage that may go is rounded up', { maxUnavailable: '30%' }, pods(5), { set: 5 }, [5, 3, 5, 2]],
-  ['more than there are may go', { maxUnavailable: 10 }, pods(3), { set: 3 }, [3, 0, 3, 3]],
+  ['one of three ready Pods may be disrupted', { maxUnavailable: 1 }, pods(3), { set: 3 }, [3, 2, 3, 1]],
+  ['no Pod may be disrupted while one is missing', { maxUnavailable: 1 }, pods(2), { set: 3 }, [3, 2, 2, 0]],
+  ['a maxUnavailable percentage is rounded up', { maxUnavailable: '30%' }, pods(5), { set: 5 }, [5, 3, 5, 2]],
+  ['maxUnavailable may exceed the number of Pods', { maxUnavailable: 10 }, pods(3), { set: 3 }, [3, 0, 3, 3]],
   ['none may go', { maxUnavailable: 0 }, pods(3), { set: 3 }, [3, 3, 3, 0]],
-  ['a number that must stay is of the Pods there are', { minAvailable: 2 }, pods(5), {}, [5, 2, 5, 3]],
-  ['a percentage that must stay is rounded up', { minAvailable: '50%' }, pods(5), { set: 5 }, [5, 3, 5, 2]],
-  ['of no Pods none may go', { minAvailable: 0 }, [], {}, [0, 0, 0, 0]],
-  ['Pods that are not ready do not count', { minAvailable: 2 }, pods(5, 3), {}, [5, 2, 2, 0]],
-  ['nor do those on their way out', { minAvailable: 1 }, [pod('a'), pod('b', { leaving: true })], {}, [2, 1, 1, 0]],
+  ['an absolute minAvailable counts existing Pods', { minAvailable: 2 }, pods(5), {}, [5, 2, 5, 3]],
+  ['a minAvailable percentage is rounded up', { minAvailable: '50%' }, pods(5), { set: 5 }, [5, 3, 5, 2]],
+  ['no Pod may be disrupted if there are none', { minAvailable: 0 }, [], {}, [0, 0, 0, 0]],
+  ['unready Pods do not count', { minAvailable: 2 }, pods(5, 3), {}, [5, 2, 2, 0]],
+  ['terminating Pods do not count', { minAvailable: 1 }, [pod('a'), pod('b', { leaving: true })], {}, [2, 1, 1, 0]],
   [
     'several workloads are added up',
     { maxUnavailable: 1 },
@@ -70,7 +70,7 @@ const cases: readonly Row[] = [
     { x: 2, y: 3 },
     [5, 4, 2, 0],
   ],
-  ['a budget that says nothing allows nothing', {}, pods(3), {}, [0, 0, 3, 0]],
+  ['a budget without limits allows nothing', {}, pods(3), {}, [0, 0, 3, 0]],
 ];
 for (const [name, spec, of, sizes, expected] of cases) {
   test(name, () => assert.deepEqual(figures(spec, of, sizes), expected));
@@ -88,7 +88,7 @@ test('two ReplicaSets of one Deployment are one workload', () => {
 
 const eventsOf = (observed: Parameters<typeof decide>[0]) => decide(observed, now).events ?? [];
 
-test('Pods without a controller are told of', () => {
+test('Pods without a controller get an event', () => {
   const [event] = eventsOf({
     budget: budget({ maxUnavailable: 1 }),
     pods: [pod('a', { owner: '' })],
@@ -105,7 +105,7 @@ test('Pods without a controller are told of', () => {
   );
 });
 
-test('that there are no Pods is told', () => {
+test('a budget without Pods gets an event', () => {
   const told = eventsOf({ budget: budget({ minAvailable: 1 }), pods: [], workloads: workloads({}) });
   assert.deepEqual(
     told.map(({ type, reason, message }) => [type, reason, message]),
@@ -113,7 +113,7 @@ test('that there are no Pods is told', () => {
   );
 });
 
-test('where it cannot be told how many there should be, none may go', () => {
+test('no disruption is allowed if the expected number is unknown', () => {
   const before = {
     observedGeneration: 2,
     disruptionsAllowed: 1,
@@ -150,7 +150,7 @@ const disrupted = (times: Record<string, string>) =>
     { disruptedPods: times, disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
   );
 
-test('a Pod whose eviction was allowed counts as gone for two minutes', () => {
+test('a Pod with an allowed eviction counts as disrupted for two minutes', () => {
   const decision = decide(
     { budget: disrupted({ p0: ago(20), p1: ago(119) }), pods: pods(3), workloads: workloads({}) },
     now,
@@ -160,7 +160,7 @@ test('a Pod whose eviction was allowed counts as gone for two minutes', () => {
   assert.equal(decision.requeueAfterSeconds, 2);
 });
 
-test('after that it counts again, and it is told', () => {
+test('after two minutes the Pod counts again, with an event', () => {
   const observed = { budget: disrupted({ p0: ago(121) }), pods: pods(3), workloads: workloads({}) };
   const { status, requeueAfterSeconds } = decide(observed, now);
   assert.ok(typeof status === 'object');
@@ -171,7 +171,7 @@ test('after that it counts again, and it is told', () => {
   );
 });
 
-test('a Pod that has begun to go, or is gone, is expected no more', () => {
+test('a terminating or deleted Pod is no longer a disrupted Pod', () => {
   const observed = {
     budget: disrupted({ a: ago(20), gone: ago(20) }),
     pods: [pod('a', { leaving: true }), pod('b')],
@@ -181,7 +181,7 @@ test('a Pod that has begun to go, or is gone, is expected no more', () => {
   assert.deepEqual(typeof status === 'object' && [status.disruptedPods, status.currentHealthy], [undefined, 1]);
 });
 
-test('never more may go than leaves what must stay, and it has nothing to add', () => {
+test('allowed disruptions never violate the minimum, and the decision is idempotent', () => {
   const value = fc.oneof(
     fc.nat(10),
     fc.nat(100).map((percent) => `${percent}%`),
@@ -200,7 +200,7 @@ test('never more may go than leaves what must stay, and it has nothing to add', 
   );
 });
 
-test('a Pod that was to be disrupted and is not is told so after two minutes', () => {
+test('a disruption target that is not deleted within two minutes loses the condition', () => {
   const targeted = (since: string): Pod => ({
     ...pod('a'),
     status: {

@@ -19,7 +19,7 @@ export type Observed = {
   readonly workloads: Workloads;
 };
 
-/** A Pod whose eviction was allowed is taken for gone for so long, unless it is seen to go. */
+/** A Pod with an allowed eviction counts as disrupted for this long, unless it starts terminating. */
 const deletionTimeoutMs = 120_000;
 
 export function decide({ budget, pods, workloads }: Observed, now: Instant): Decision<PodDisruptionBudgetStatus> {
@@ -39,7 +39,7 @@ export function decide({ budget, pods, workloads }: Observed, now: Instant): Dec
 
   const disrupted = disruptedPodsOf(budget, pods, now);
   for (const about of disrupted.overdue) {
-    // Clients know this message with the namespace in place of the name.
+    // Clients expect this message with the namespace in place of the name.
     const { namespace } = budget.metadata;
     const message = `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`;
     events.push({ about, type: 'Warning', reason: 'NotDeleted', message });
@@ -52,12 +52,12 @@ export function decide({ budget, pods, workloads }: Observed, now: Instant): Dec
   return {
     ...conclude(budget, statusOf(budget, figures, disrupted.expected, now), events),
     minIntervalMs: restBetweenLooks(pods.length),
-    // Times on the wire have whole seconds: to look a second late costs nothing, to look early costs a look.
+    // Times on the wire have second precision: a reconcile one second late costs nothing, an early one is wasted.
     ...(disrupted.nextAt === undefined ? {} : { requeueAfterSeconds: (disrupted.nextAt - now) / 1000 + 1 }),
   };
 }
 
-/** Events are told with the status they belong to: a look that finds all as it was has no news. */
+/** Events are emitted only together with a status change. */
 function conclude(
   budget: PodDisruptionBudget,
   status: PodDisruptionBudgetStatus,
@@ -68,12 +68,15 @@ function conclude(
 
 type Demand = { readonly expectedPods: number; readonly desiredHealthy: number; readonly hasUnmanaged: boolean };
 
-/** Whether a budget goes by what workloads want, rather than by the Pods there are. */
+/** Reports whether a budget depends on the size of workloads rather than on the number of Pods. */
 export function goesByWorkloads({ spec }: PodDisruptionBudget): boolean {
   return spec?.maxUnavailable != null || typeof spec?.minAvailable === 'string';
 }
 
-/** How many Pods must be healthy, and of how many; a text if that cannot be told. */
+/**
+ * Returns the number of Pods that must be healthy and the number expected; an error message if they cannot be
+ * determined.
+ */
 function demandOf(budget: PodDisruptionBudget, pods: readonly Pod[], { found, failure }: Workloads): Demand | string {
   const { minAvailable, maxUnavailable } = budget.spec ?? {};
   if (!goesByWorkloads(budget)) {
@@ -97,7 +100,10 @@ function demandOf(budget: PodDisruptionBudget, pods: readonly Pod[], { found, fa
   }
 }
 
-/** The Pods whose eviction was allowed: those still expected to go, those that should have gone, and when next to look. */
+/**
+ * Returns the disrupted Pods that are still expected to terminate, those that are overdue, and the time of the next
+ * check.
+ */
 function disruptedPodsOf({ status }: PodDisruptionBudget, pods: readonly Pod[], now: Instant) {
   const expected = new Map<string, string>();
   const overdue: Pod[] = [];
@@ -145,7 +151,7 @@ function statusOf(
   };
 }
 
-/** Where it cannot be told how many Pods there should be, none may go. */
+/** If the expected number of Pods is unknown, no disruption is allowed. */
 function failed({ status }: PodDisruptionBudget, message: string, now: Instant): PodDisruptionBudgetStatus {
   const observedGeneration = status?.observedGeneration ?? 0;
   const condition = {

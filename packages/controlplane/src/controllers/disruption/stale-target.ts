@@ -1,4 +1,6 @@
-/** A Pod that was to be disrupted and is still there after two minutes is told so: nobody has deleted it. */
+/**
+ * Stale disruption controller: clears the DisruptionTarget condition of a Pod that was not deleted within two minutes.
+ */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { isBeingDeleted } from '@kruise/client/actions';
 import { type Decision, defineController } from '@kruise/client/controller';
@@ -31,7 +33,10 @@ export function decideStale(found: Pod, now: Instant): Decision<Pod['status']> {
   return { actions: [], status: { ...found.status, conditions: conditions ?? [] } };
 }
 
-/** Whether a Pod is to be disrupted, and has not begun to go. What its kubelet ends is as good as gone. */
+/**
+ * Reports whether a Pod has the DisruptionTarget condition and is not terminating. Pods terminated by the kubelet are
+ * excluded.
+ */
 function isTargeted(found: Pod): boolean {
   const condition = findCondition(found.status?.conditions, 'DisruptionTarget');
   if (condition?.status !== 'True' || condition.reason === 'TerminationByKubelet') return false;

@@ -1,4 +1,4 @@
-/** How many Pods the workloads behind a budget want, by the controllers of the Pods. */
+/** Desired sizes of the workloads that control the Pods of a budget. */
 import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { statefulSet } from '@kruise/api/apps/statefulset';
@@ -11,15 +11,15 @@ import { controllerOf, type OwnerReference } from '@kruise/machinery/owner-refer
 import { groupOf, type Kind } from '@kruise/schema/kind';
 import { errorText } from '@kruise/values/error-text';
 
-/** A workload, and how many Pods it wants. */
+/** A workload and its desired number of Pods. */
 export type Workload = { readonly uid: string; readonly replicas: number };
 
-/** The workloads of Pods, by the uid of the Pods' controller; or why they could not be told. */
+/** Workloads by the UID of the Pods' controller, or the reason why the lookup failed. */
 export type Workloads = { readonly found: ReadonlyMap<string, Workload>; readonly failure?: string };
 
 export const workloadKinds: readonly Kind[] = [replicationController, replicaSet, deployment, statefulSet];
 
-/** What the caches tell of the workloads of Pods. */
+/** Returns the workloads of Pods that are in the cache. */
 export function knownWorkloads(caches: Caches, pods: readonly Pod[]): Workloads {
   const found = new Map<string, Workload>();
   for (const pod of pods) {
@@ -46,12 +46,12 @@ function knownWorkload(caches: Caches, owner: OwnerReference, namespace: string)
 
 type Sized = { readonly metadata: { readonly uid?: string }; readonly spec?: { readonly replicas?: number } };
 
-/** The size of this very workload, not of a later one of its name. */
+/** Returns the size of the workload with this UID, not of a later one with the same name. */
 function sizeOf(workload: Sized | undefined, { uid }: OwnerReference): Workload | undefined {
   return workload?.metadata.uid === uid ? { uid, replicas: workload.spec?.replicas ?? 1 } : undefined;
 }
 
-/** The workloads of Pods with those that only the server can tell of: any kind that has a scale. */
+/** Adds workloads that need a live read of the scale subresource: any kind that has one. */
 export async function allWorkloads(
   targets: ScaleTargets,
   client: Client,

@@ -8,10 +8,10 @@ import { hasSelector, podsOf, servicesAffectedBy } from '../service-endpoints/me
 import { createTriggerTimes } from '../service-endpoints/trigger-times.ts';
 import { decide, type Observed } from './decide.ts';
 
-/** Leases of old were kept in Endpoints, which have no Service and are none of ours. */
+/** Annotation of leader election records in Endpoints, which have no Service and are not managed by this controller. */
 const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';
 
-/** Keeps the Endpoints of each Service with a selector. */
+/** Endpoints controller: maintains the Endpoints of each Service with a selector. */
 export function endpointsController(): Controller {
   const triggerTimes = createTriggerTimes();
 
@@ -33,7 +33,8 @@ export function endpointsController(): Controller {
     for: service,
     watches: [
       watch(pod, servicesAffectedBy),
-      // What was left behind by a Service that went while nobody looked; and what somebody deleted.
+      // Enqueues Endpoints whose Service was deleted while the controller did not run, and Endpoints that were deleted
+      // by another client.
       watch(endpoints, ({ object, type, cause }) => (type === 'deleted' || cause === 'initial' ? [keyOf(object)] : [])),
     ],
     observe,

@@ -46,7 +46,7 @@ function pod(
   };
 }
 
-/** Subsets as a person would write them: `1 2 !3 on 8080`. */
+/** Formats subsets: `1 2 !3 on 8080`. */
 function summary(of: Service, pods: readonly Pod[]): readonly string[] {
   return subsetsOf(of, pods).map(({ addresses = [], notReadyAddresses = [], ports = [] }) => {
     const shown = [...addresses.map(({ ip }) => ip), ...notReadyAddresses.map(({ ip }) => `!${ip}`)];
@@ -60,23 +60,23 @@ const named = (port: number) => ({
 });
 
 const cases: readonly [name: string, service: Service, pods: readonly Pod[], expected: readonly string[]][] = [
-  ['Pods that are ready are addresses', service(), [pod('2'), pod('1')], ['1 2 on 8080']],
-  ['Pods that are not are not ready', service(), [pod('1'), pod('2', { ready: false })], ['1 !2 on 8080']],
+  ['ready Pods are addresses', service(), [pod('2'), pod('1')], ['1 2 on 8080']],
+  ['unready Pods are not-ready addresses', service(), [pod('1'), pod('2', { ready: false })], ['1 !2 on 8080']],
   [
-    'all are ready where they are to be published anyway',
+    'all Pods are ready with publishNotReadyAddresses',
     service({ publishNotReadyAddresses: true }),
     [pod('1', { ready: false }), pod('2', { leaving: true })],
     ['1 2 on 8080'],
   ],
-  ['a Pod on its way out is left out', service(), [pod('1', { leaving: true })], []],
+  ['a terminating Pod is skipped', service(), [pod('1', { leaving: true })], []],
   [
-    'a Pod that is over is left out',
+    'a finished Pod is skipped',
     service({ publishNotReadyAddresses: true }),
     [pod('1', { phase: 'Failed' }), pod('2', { phase: 'Succeeded' })],
     [],
   ],
-  ['a Pod without an address is left out', service(), [pod('1', { ips: [] })], []],
-  ['a Pod without an address of the family is left out', service(), [pod('1', { ips: ['fd00::1'] })], []],
+  ['a Pod without an IP is skipped', service(), [pod('1', { ips: [] })], []],
+  ['a Pod without an IP of the family is skipped', service(), [pod('1', { ips: ['fd00::1'] })], []],
   [
     'the first family counts',
     service({ ipFamilies: ['IPv6', 'IPv4'] }),
@@ -84,7 +84,7 @@ const cases: readonly [name: string, service: Service, pods: readonly Pod[], exp
     ['fd00::1 on 8080'],
   ],
   [
-    'an address is written as usual',
+    'an address is written in canonical form',
     service({ ipFamilies: ['IPv6'] }),
     [pod('1', { ips: ['FD00:0::1'] })],
     ['fd00::1 on 8080'],
@@ -100,21 +100,16 @@ const cases: readonly [name: string, service: Service, pods: readonly Pod[], exp
     [pod('1')],
     ['1 on a:80 b:81'],
   ],
-  ['a port without a target leads to the same number', service({ ports: [{ port: 80 }] }), [pod('1')], ['1 on 80']],
+  ['a port without a target port uses its own number', service({ ports: [{ port: 80 }] }), [pod('1')], ['1 on 80']],
   [
-    'a name is looked up in each Pod',
+    'a named port is resolved in each Pod',
     service({ ports: [{ port: 80, targetPort: 'http' }] }),
     [pod('1', { spec: named(8080) }), pod('2', { spec: named(9090) })],
     ['1 on 8080', '2 on 9090'],
   ],
+  ['a Pod without the named port is skipped', service({ ports: [{ port: 80, targetPort: 'http' }] }), [pod('1')], []],
   [
-    'a Pod that has no port of the name is left out',
-    service({ ports: [{ port: 80, targetPort: 'http' }] }),
-    [pod('1')],
-    [],
-  ],
-  [
-    'a port of another protocol is another port',
+    'a port with another protocol is another port',
     service({ ports: [{ port: 80, targetPort: 'http', protocol: 'UDP' }] }),
     [pod('1', { spec: named(8080) })],
     [],
@@ -148,7 +143,7 @@ for (const [name, of, pods, expected] of cases) {
   test(name, () => assert.deepEqual(summary(of, pods), expected));
 }
 
-test('an address tells what is there', () => {
+test('an address has a target reference and a node name', () => {
   const hosted = pod('1', { spec: { hostname: 'one', subdomain: 'web' } });
   assert.deepEqual(subsetsOf(service(), [hosted])[0]?.addresses, [
     {
@@ -171,7 +166,7 @@ function written(of: Service, pods: readonly Pod[], endpoints?: Endpoints): Endp
   return action?.type === 'create' || action?.type === 'update' ? (action.object as Endpoints) : undefined;
 }
 
-test('labels are those of the Service, and tell whose the object is', () => {
+test('labels are copied from the Service, with the managed-by label', () => {
   assert.deepEqual(written(service({}, { app: 'web' }), [])?.metadata.labels, {
     app: 'web',
     'endpoints.kubernetes.io/managed-by': 'endpoint-controller',
@@ -182,7 +177,7 @@ test('labels are those of the Service, and tell whose the object is', () => {
   });
 });
 
-test('what is there and right is not written, nor for the version of a Pod', () => {
+test('unchanged Endpoints are not written, even if a Pod has a new resourceVersion', () => {
   const made = written(service(), [pod('1')])!;
   assert.equal(written(service(), [pod('1')], made), undefined);
   const address = made.subsets![0]!.addresses![0]!;
@@ -194,7 +189,7 @@ test('what is there and right is not written, nor for the version of a Pod', () 
   assert.ok(written(service(), [pod('1')], { ...made, metadata: { ...made.metadata, labels: {} } }));
 });
 
-test('the time of the change is noted, and goes when none is known', () => {
+test('the trigger time is set, and removed when none is known', () => {
   const [action] = decide({
     ...observed,
     service: service(),
@@ -209,7 +204,7 @@ test('the time of the change is noted, and goes when none is known', () => {
   assert.deepEqual(written(service(), [pod('1')], made)?.metadata.annotations, {});
 });
 
-test('with the Service its Endpoints go', () => {
+test('Endpoints are deleted with their Service', () => {
   const made = written(service(), [])!;
   const actions = decide({ ...observed, service: undefined, pods: [], endpoints: made }).actions;
   assert.deepEqual(
@@ -221,7 +216,7 @@ test('with the Service its Endpoints go', () => {
 const crowd = (count: number, ready: boolean) =>
   Array.from({ length: count }, (_, index) => pod(`${index}`, { ips: [`10.2.${index >> 8}.${index & 255}`], ready }));
 
-test('a thousand addresses are shown, those that are ready first', () => {
+test('Endpoints contain at most a thousand addresses, ready ones first', () => {
   const counts = (pods: readonly Pod[]) => {
     const { subsets, isTruncated } = truncate(subsetsOf(service(), pods));
     return [subsets[0]?.addresses?.length ?? 0, subsets[0]?.notReadyAddresses?.length ?? 0, isTruncated];
@@ -233,7 +228,7 @@ test('a thousand addresses are shown, those that are ready first', () => {
   assert.deepEqual(counts([...crowd(1200, true), ...crowd(1300, false).slice(1200)]), [1000, 0, true]);
 });
 
-test('what is truncated says so, and is not written again', () => {
+test('truncated Endpoints are annotated, and not written again', () => {
   const made = written(service(), crowd(1200, true))!;
   assert.equal(made.metadata.annotations?.['endpoints.kubernetes.io/over-capacity'], 'truncated');
   assert.equal(written(service(), crowd(1200, true), made), undefined);
@@ -241,7 +236,7 @@ test('what is truncated says so, and is not written again', () => {
   assert.equal(fewer.metadata.annotations?.['endpoints.kubernetes.io/over-capacity'], undefined);
 });
 
-test('the order of the Pods makes no difference', () => {
+test('the order of the Pods does not matter', () => {
   const pods = [pod('1'), pod('2', { ready: false }), pod('3', { spec: named(9) }), pod('4', { spec: named(8) })];
   const of = service({
     ports: [
@@ -256,7 +251,7 @@ test('the order of the Pods makes no difference', () => {
   );
 });
 
-test('what could not be written is told of the Endpoints', () => {
+test('a failed write emits an event on the Endpoints', () => {
   const failure = (present?: Endpoints) => {
     const [action] = decide({
       key: 'default/web',
@@ -277,7 +272,7 @@ test('what could not be written is told of the Endpoints', () => {
   });
 });
 
-test('whatever Pods there are, it has nothing to add to its own decision', () => {
+test('the decision is idempotent for any Pods', () => {
   const shape = fc.record({
     ready: fc.boolean(),
     leaving: fc.boolean(),

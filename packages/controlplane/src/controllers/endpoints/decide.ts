@@ -23,7 +23,7 @@ const managedByLabel = 'endpoints.kubernetes.io/managed-by';
 const managedBy = 'endpoint-controller';
 const headlessLabel = 'service.kubernetes.io/headless';
 const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity';
-/** More addresses than this are too much for one object, of which every change is sent to every node. */
+/** Maximum number of addresses in one object, because every change is sent to every node. */
 const maxAddresses = 1000;
 
 export function decide({ key, service, pods, endpoints, triggerTime }: Observed): Decision<Service['status']> {
@@ -68,10 +68,7 @@ function labelsOf(service: Service): Readonly<Record<string, string>> {
 
 type Published = { readonly address: EndpointAddress; readonly isReady: boolean; readonly pod: Pod };
 
-/**
- * The addresses of the Pods, grouped by port: ports that lead to the very same addresses are one subset. All is in an
- * order that depends on nothing but what is there.
- */
+/** Groups the addresses of Pods by port: ports with the same addresses form one subset. The order is deterministic. */
 export function subsetsOf(service: Service, pods: readonly Pod[]): readonly EndpointSubset[] {
   const published = publishedOf(service, pods);
   const ports = service.spec?.ports ?? [];
@@ -102,7 +99,7 @@ function publishedOf(service: Service, pods: readonly Pod[]): readonly Published
     const address: EndpointAddress = {
       ip,
       ...(hostname ? { hostname } : {}),
-      // Who says that it runs without a node must not keep all others from being published.
+      // A Pod that reports an IP without a node must not prevent the publication of all others.
       ...(pod.spec?.nodeName ? { nodeName: pod.spec.nodeName } : {}),
       targetRef: { kind: 'Pod', namespace, name, uid },
     };
@@ -115,7 +112,7 @@ function publishedOf(service: Service, pods: readonly Pod[]): readonly Published
   );
 }
 
-/** Who answers on each port. A port with a name may have different numbers in different Pods. */
+/** Yields the members of each port. A named port may have different numbers in different Pods. */
 function* membersByPort(
   ports: readonly ServicePort[],
   published: readonly Published[],
@@ -139,7 +136,7 @@ function endpointPort({ name, protocol, appProtocol }: ServicePort, port: number
   return {
     ...(name ? { name } : {}),
     port,
-    // A Service knows the same protocols.
+    // A Service has the same protocols.
     ...(protocol ? { protocol: protocol as NonNullable<EndpointPort['protocol']> } : {}),
     ...(appProtocol ? { appProtocol } : {}),
   };
@@ -151,7 +148,7 @@ function subsetOf(members: readonly Published[], ports: readonly EndpointPort[])
   return compact({ addresses: addressesWhere(true), notReadyAddresses: addressesWhere(false), ports });
 }
 
-/** A subset as it is stored: without lists that are empty. */
+/** Returns a subset without empty lists, as it is stored. */
 function compact({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset): EndpointSubset {
   return {
     ...(addresses.length > 0 ? { addresses } : {}),
@@ -166,7 +163,7 @@ function comparePorts(a: EndpointPort, b: EndpointPort): number {
   );
 }
 
-/** As many addresses as one object may have, each subset with its share, and those that are ready first. */
+/** Truncates to the maximum number of addresses of one object: proportionally per subset, ready addresses first. */
 export function truncate(subsets: readonly EndpointSubset[]): {
   readonly subsets: readonly EndpointSubset[];
   readonly isTruncated: boolean;
@@ -191,7 +188,7 @@ export function truncate(subsets: readonly EndpointSubset[]): {
   return { subsets: shares, isTruncated: true };
 }
 
-/** Others may note the version of a Pod; it says nothing about the endpoint. */
+/** Other writers may set the resourceVersion of a target; it does not affect the endpoint. */
 function withoutVersions(subsets: readonly EndpointSubset[]): readonly EndpointSubset[] {
   const hasVersion = ({ targetRef }: EndpointAddress) => targetRef?.resourceVersion !== undefined;
   const strip = (address: EndpointAddress): EndpointAddress => {

@@ -5,7 +5,7 @@ import { service } from '@kruise/api/core/service';
 import { endpointSlice } from '@kruise/api/discovery/endpointslice';
 import { startCluster } from '../../testing/cluster.ts';
 
-test("somebody's Endpoints are mirrored as long as they and their Service are there", async () => {
+test('custom Endpoints are mirrored as long as they and their Service exist', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['endpointslice-mirroring-controller']);

@@ -10,7 +10,7 @@ import { decide, managedBy } from './decide.ts';
 
 const byService = byServiceOf(managedBy);
 
-/** Mirrors Endpoints that somebody else keeps to EndpointSlices. */
+/** EndpointSlice mirroring controller: mirrors custom Endpoints to EndpointSlices. */
 export const endpointSliceMirroringController = defineController({
   name: 'endpoint-slice-mirroring',
   for: endpoints,

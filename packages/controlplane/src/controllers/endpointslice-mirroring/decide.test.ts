@@ -36,7 +36,7 @@ const observe = (
   of: Service | undefined = service(),
 ): Observed => ({ endpoints: found, service: of, slices });
 
-/** The slices there are after a decision was carried out. */
+/** Returns the slices after executing a decision. */
 const carryOut = (observed: Observed): readonly EndpointSlice[] =>
   carryOutActions(observed.slices, decide(observed).actions);
 const show = ({ addressType, ports, endpoints: found }: EndpointSlice) =>
@@ -44,20 +44,24 @@ const show = ({ addressType, ports, endpoints: found }: EndpointSlice) =>
 
 const cases: readonly [name: string, subsets: readonly EndpointSubset[], expected: readonly string[]][] = [
   ['addresses are mirrored', [subset('10.0.0.1', '10.0.0.2')], ['IPv4 80 [10.0.0.1 !10.0.0.2]']],
-  ['each family has a slice', [subset('10.0.0.1 fd00::1')], ['IPv4 80 [10.0.0.1]', 'IPv6 80 [fd00::1]']],
+  ['each address family has a slice', [subset('10.0.0.1 fd00::1')], ['IPv4 80 [10.0.0.1]', 'IPv6 80 [fd00::1]']],
   [
     'each set of ports has a slice',
     [subset('10.0.0.1'), subset('10.0.0.2', '', 81)],
     ['IPv4 80 [10.0.0.1]', 'IPv4 81 [10.0.0.2]'],
   ],
-  ['subsets with the same ports are one', [subset('10.0.0.1'), subset('10.0.0.2')], ['IPv4 80 [10.0.0.1 10.0.0.2]']],
   [
-    'ports of the same addresses are one slice',
+    'subsets with the same ports are one slice',
+    [subset('10.0.0.1'), subset('10.0.0.2')],
+    ['IPv4 80 [10.0.0.1 10.0.0.2]'],
+  ],
+  [
+    'ports with the same addresses are one slice',
     [subset('10.0.0.1'), subset('10.0.0.1', '', 81)],
     ['IPv4 80,81 [10.0.0.1]'],
   ],
-  ['what is ready and not ready is not', [subset('10.0.0.1', '10.0.0.1')], ['IPv4 80 [!10.0.0.1]']],
-  ['no addresses need no slice', [], []],
+  ['an address that is ready and not ready is not ready', [subset('10.0.0.1', '10.0.0.1')], ['IPv4 80 [!10.0.0.1]']],
+  ['Endpoints without addresses need no slice', [], []],
 ];
 for (const [name, subsets, expected] of cases) {
   test(name, () => {
@@ -71,16 +75,16 @@ const mirrored = carryOut(observe(endpoints([subset('10.0.0.1')])));
 const endings: readonly [name: string, observed: Observed][] = [
   ['without the Endpoints', observe(undefined, mirrored)],
   ['without the Service', { ...observe(endpoints([subset('10.0.0.1')]), mirrored), service: undefined }],
-  ['when the Service has a selector', observe(endpoints([subset('10.0.0.1')]), mirrored, service({ app: 'db' }))],
+  ['if the Service has a selector', observe(endpoints([subset('10.0.0.1')]), mirrored, service({ app: 'db' }))],
   [
-    'when they are not to be mirrored',
+    'if they opt out of mirroring',
     observe(
       endpoints([subset('10.0.0.1')], { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } }),
       mirrored,
     ),
   ],
   [
-    'when they are a lease of old',
+    'if they are a leader election record',
     observe(
       endpoints([subset('10.0.0.1')], { annotations: { 'control-plane.alpha.kubernetes.io/leader': '{}' } }),
       mirrored,
@@ -88,10 +92,10 @@ const endings: readonly [name: string, observed: Observed][] = [
   ],
 ];
 for (const [name, observed] of endings) {
-  test(`slices go ${name}`, () => assert.deepEqual(carryOut(observed), []));
+  test(`slices are deleted ${name}`, () => assert.deepEqual(carryOut(observed), []));
 }
 
-test('labels and annotations are mirrored, but for what is about the Endpoints alone', () => {
+test('labels and annotations are mirrored, except those of the Endpoints alone', () => {
   const annotations = {
     note: 'x',
     'kubectl.kubernetes.io/last-applied-configuration': '{}',
@@ -114,7 +118,7 @@ test('labels and annotations are mirrored, but for what is about the Endpoints a
   });
 });
 
-test('a slice of other ports is used again', () => {
+test('a slice with other ports is reused', () => {
   assert.deepEqual(
     decide(observe(endpoints([subset('10.0.0.1', '', 99)]), mirrored)).actions.map(({ type }) => type),
     ['update'],
@@ -126,7 +130,7 @@ const warnings = (found: Endpoints) =>
     action.type === 'record' ? [`${action.event.reason}: ${action.event.message}`] : [],
   );
 
-test('what cannot be mirrored is told', () => {
+test('invalid addresses emit an event', () => {
   assert.deepEqual(warnings(endpoints([subset('10.0.0.1 nowhere')])), [
     'InvalidIPAddress: Skipped 1 invalid IP addresses when mirroring to EndpointSlices',
   ]);
@@ -137,7 +141,7 @@ test('what cannot be mirrored is told', () => {
   assert.equal(carryOut(observe(endpoints([subset(crowd)])))[0]?.endpoints.length, 1000);
 });
 
-test('whatever somebody writes, it is mirrored once, and it has nothing to add', () => {
+test('any custom Endpoints are mirrored once, and the decision is idempotent', () => {
   const address = fc.constantFrom('10.0.0.1', '10.0.0.2', '10.0.0.3', 'fd00::1', 'nowhere');
   const some = fc.array(
     fc

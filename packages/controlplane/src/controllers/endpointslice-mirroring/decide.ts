@@ -28,7 +28,7 @@ export const managedBy = 'endpointslicemirroring-controller.k8s.io';
 const maxPerSubset = 1000;
 const unmirrored = [triggerTimeAnnotation, 'kubectl.kubernetes.io/last-applied-configuration'];
 
-/** One slice for each set of ports and family that somebody's Endpoints have, for whoever reads slices alone. */
+/** Creates one slice per set of ports and address family of custom Endpoints, for clients that only read slices. */
 export function decide({ endpoints, service, slices }: Observed): Decision<Endpoints['metadata']> {
   if (!endpoints || !service || !isMirrored(endpoints, service)) return { actions: slices.map(remove) };
   const { mirrors, events } = mirrorsOf(endpoints);
@@ -40,7 +40,7 @@ export function decide({ endpoints, service, slices }: Observed): Decision<Endpo
   const matched = mirrors.map((mirror) => ({ mirror, existing: takeWhere((slice) => isSameShape(slice, mirror)) }));
   const actions: Action[] = [];
   for (const { mirror, existing } of matched) {
-    // A slice that would go takes the place of one that would be made.
+    // Reuses an obsolete slice instead of creating a new one.
     const place = existing ?? takeWhere(({ addressType }) => addressType === mirror.addressType);
     const wanted = sliceOf(endpoints, mirror, place);
     if (!place) actions.push(...(isBeingDeleted(endpoints) ? [] : [create(wanted)]));

@@ -3,8 +3,8 @@ import type { EndpointAddress, EndpointPort, EndpointSubset } from '@kruise/api/
 type Members = Map<string, { readonly address: EndpointAddress; readonly isReady: boolean }>;
 
 /**
- * Somebody's subsets, put together by their ports: those that lead to the very same addresses are one subset, however
- * they were written. An address that is said to be ready and not ready is not ready.
+ * Regroups custom subsets by port: ports with the same addresses form one subset. An address that is both ready and not
+ * ready counts as not ready.
  */
 export function regroup(subsets: readonly EndpointSubset[]): readonly EndpointSubset[] {
   const byPort = new Map<string, { readonly port: EndpointPort | undefined; readonly members: Members }>();
@@ -34,7 +34,7 @@ export function regroup(subsets: readonly EndpointSubset[]): readonly EndpointSu
   }));
 }
 
-/** Two Pods may share the address of their node: what is at an address tells them apart. */
+/** Two Pods may share the address of their node: the target reference distinguishes them. */
 function join(members: Members, address: EndpointAddress, isReady: boolean): void {
   const id = `${address.ip} ${address.targetRef?.uid ?? ''}`;
   const known = members.get(id);

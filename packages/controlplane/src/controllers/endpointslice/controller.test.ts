@@ -56,7 +56,7 @@ async function subsets({ client }: Cluster) {
   ]);
 }
 
-test('endpoints follow Pods as they come, become ready, change their labels and go', async () => {
+test('endpoints follow Pods as they are added, become ready, change labels and are deleted', async () => {
   await using cluster = await start();
   const { client } = cluster;
   await client.create(service, web);
@@ -85,7 +85,7 @@ test('endpoints follow Pods as they come, become ready, change their labels and 
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('what somebody deletes or changes is restored', async () => {
+test('deleted or modified slices are restored', async () => {
   await using cluster = await start();
   const { client } = cluster;
   await addPod(cluster, 'a');
@@ -104,7 +104,7 @@ test('what somebody deletes or changes is restored', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a Pod is published when its node comes to be known', async () => {
+test('a Pod is published when its node is in the cache', async () => {
   await using cluster = await start();
   await addPod(cluster, 'a', { nodeName: 'late' });
   await cluster.client.create(service, web);
@@ -115,7 +115,7 @@ test('a Pod is published when its node comes to be known', async () => {
   assert.deepEqual(await slices(cluster), [['a']]);
 });
 
-test('Services without a selector and those for another name are left alone', async () => {
+test('Services without a selector, and ExternalName Services, are ignored', async () => {
   await using cluster = await start();
   const { client } = cluster;
   await client.create(service, { metadata: { name: 'web', namespace: 'default' }, spec: { ports: [{ port: 80 }] } });
@@ -128,7 +128,7 @@ test('Services without a selector and those for another name are left alone', as
   await assert.rejects(client.get(endpoints, { namespace: 'default', name: 'web' }), /not found/);
 });
 
-test('Endpoints whose Service went while nobody looked are deleted', async () => {
+test('Endpoints whose Service was deleted while the controller was down are deleted', async () => {
   await using cluster = await startCluster();
   await cluster.client.create(endpoints, { metadata: { name: 'left', namespace: 'default' } });
   await cluster.run(controllers);

@@ -18,7 +18,7 @@ import { zoneShares } from './topology-hints.ts';
 const byService = byServiceOf(managedBy);
 const noFamilies: ReadonlySet<string> = new Set();
 
-/** Keeps the EndpointSlices of each Service with a selector. */
+/** EndpointSlice controller: maintains the EndpointSlices of each Service with a selector. */
 export function endpointSliceController(maxPerSlice = usualPerSlice): Controller {
   const triggerTimes = createTriggerTimes();
   const hinted = new Map<Key, ReadonlySet<string>>();
@@ -68,7 +68,10 @@ function withShares(found: Service): readonly string[] {
   return wantsShares(found) ? ['yes'] : [];
 }
 
-/** A node that comes, or that changes its zone, is where some Pods are; and each has its part in the zones' shares. */
+/**
+ * Enqueues the Services with Pods on a node that was added or changed its zone, and the Services whose topology hints
+ * depend on the node.
+ */
 function servicesOnChangedNode({ type, object, previous }: Change<Node>, caches: Caches): readonly Key[] {
   const isMoved = zoneOf(object) !== (previous && zoneOf(previous));
   const isOtherwiseReady = isReady(object) !== (previous && isReady(previous));

@@ -72,11 +72,11 @@ const observe = (
   ...more,
 });
 
-/** The slices there are after a decision was carried out. */
+/** Returns the slices after executing a decision. */
 const carryOut = (observed: Observed): readonly EndpointSlice[] =>
   carryOutActions(observed.slices, decide(observed).actions);
 
-/** Slices as `IPv4 http:8080 [1 2]`. */
+/** Formats slices as `IPv4 http:8080 [1 2]`. */
 const show = ({ addressType, ports, endpoints }: EndpointSlice) =>
   `${addressType} ${(ports ?? []).map(({ name, port }) => `${name}:${port}`).join()} [${endpoints.map(({ targetRef }) => targetRef?.name).join(' ')}]`;
 
@@ -85,39 +85,39 @@ const named = (port: number) => ({
 });
 
 const cases: readonly [name: string, service: Service, pods: readonly Pod[], expected: readonly string[]][] = [
-  ['Pods make a slice', service(), [pod('1'), pod('2', { ready: false })], ['IPv4 http:8080 [1 2]']],
-  ['without Pods there is an empty one', service(), [], ['IPv4  []']],
+  ['Pods are in a slice', service(), [pod('1'), pod('2', { ready: false })], ['IPv4 http:8080 [1 2]']],
+  ['a Service without Pods has an empty slice', service(), [], ['IPv4  []']],
   [
-    'each family has its slices',
+    'each address family has its slices',
     service({ ipFamilies: ['IPv4', 'IPv6'] }),
     [pod('1', { ips: ['10.1.0.1', 'fd00::1'] })],
     ['IPv4 http:8080 [1]', 'IPv6 http:8080 [1]'],
   ],
   [
-    'a family without addresses has an empty one',
+    'a family without addresses has an empty slice',
     service({ ipFamilies: ['IPv4', 'IPv6'] }),
     [pod('1')],
     ['IPv4 http:8080 [1]', 'IPv6  []'],
   ],
   [
-    'Pods with other ports have slices of their own',
+    'Pods with other ports have their own slices',
     service({ ports: [{ name: 'p', port: 80, targetPort: 'http' }] }),
     [pod('1', { spec: named(1) }), pod('2', { spec: named(2) })],
     ['IPv4 p:1 [1]', 'IPv4 p:2 [2]'],
   ],
   [
-    'a Pod without the port has a slice without ports',
+    'a Pod without the port is in a slice without ports',
     service({ ports: [{ name: 'p', port: 80, targetPort: 'http' }] }),
     [pod('1')],
     ['IPv4  [1]'],
   ],
   ['a headless Service needs no ports', service({ clusterIP: 'None', ports: [] }), [pod('1')], ['IPv4  [1]']],
-  ['a Pod that is over is left out', service(), [pod('1', { phase: 'Failed' })], ['IPv4  []']],
-  ['a Pod without an address is left out', service(), [pod('1', { ips: [] })], ['IPv4  []']],
-  ['a Pod on its way out stays', service(), [pod('1', { leaving: true })], ['IPv4 http:8080 [1]']],
-  ['a Pod on a node nobody knows is left out', service(), [pod('1', { node: 'n-z' })], ['IPv4  []']],
+  ['a finished Pod is skipped', service(), [pod('1', { phase: 'Failed' })], ['IPv4  []']],
+  ['a Pod without an IP is skipped', service(), [pod('1', { ips: [] })], ['IPv4  []']],
+  ['a terminating Pod is kept', service(), [pod('1', { leaving: true })], ['IPv4 http:8080 [1]']],
+  ['a Pod on an unknown node is skipped', service(), [pod('1', { node: 'n-z' })], ['IPv4  []']],
   [
-    'unless all are to be published',
+    'a Pod on an unknown node is published with publishNotReadyAddresses',
     service({ publishNotReadyAddresses: true }),
     [pod('1', { node: 'n-z' })],
     ['IPv4 http:8080 [1]'],
@@ -145,9 +145,9 @@ const conditions: readonly [
   ['ready', service(), pod('1'), true, true, false],
   ['not ready', service(), pod('1', { ready: false }), false, false, false],
   ['leaving and ready', service(), pod('1', { leaving: true }), false, true, true],
-  ['leaving and not ready', service(), pod('1', { leaving: true, ready: false }), false, false, true],
+  ['terminating and not ready', service(), pod('1', { leaving: true, ready: false }), false, false, true],
   [
-    'not ready and published anyway',
+    'not ready with publishNotReadyAddresses',
     service({ publishNotReadyAddresses: true }),
     pod('1', { ready: false }),
     true,
@@ -155,7 +155,7 @@ const conditions: readonly [
     false,
   ],
   [
-    'leaving and published anyway',
+    'terminating with publishNotReadyAddresses',
     service({ publishNotReadyAddresses: true }),
     pod('1', { leaving: true }),
     true,
@@ -169,7 +169,7 @@ for (const [name, of, only, ready, serving, terminating] of conditions) {
   });
 }
 
-test('an endpoint tells where it is', () => {
+test('an endpoint has its zone, node and target reference', () => {
   const hosted = pod('1', { spec: { hostname: 'one', subdomain: 'web' } });
   assert.deepEqual(carryOut(observe(service(), [hosted]))[0]?.endpoints, [
     {
@@ -183,7 +183,7 @@ test('an endpoint tells where it is', () => {
   ]);
 });
 
-test('a slice belongs to its Service and has its labels, but for those that are its own', () => {
+test('a slice is owned by its Service and has its labels, except reserved ones', () => {
   const labels = { app: 'web', 'kubernetes.io/service-name': 'other' };
   const [slice] = carryOut(
     observe(service({ clusterIP: 'None' }, { labels }), [], [], { triggerTime: '2026-01-01T00:00:00Z' }),
@@ -207,34 +207,34 @@ test('a slice belongs to its Service and has its labels, but for those that are 
 
 const kinds = (observed: Observed) => decide(observed).actions.map(({ type }) => type);
 
-test('other labels of the Service are written to its slices', () => {
+test('changed labels of the Service are written to its slices', () => {
   const slices = carryOut(observe(service(), [pod('1')]));
   assert.deepEqual(kinds(observe(service({}, { labels: { app: 'web' } }), [pod('1')], slices)), ['update']);
 });
 
-test('a slice that would go becomes one that would be made', () => {
+test('an obsolete slice is reused instead of creating one', () => {
   const slices = carryOut(observe(service(), []));
   assert.deepEqual(kinds(observe(service(), [pod('1')], slices)), ['update']);
   const filled = carryOut(observe(service(), [pod('1')], slices));
   assert.deepEqual(kinds(observe(service(), [], filled)), ['update']);
 });
 
-test('a slice of an earlier Service of the name goes', () => {
+test('a slice of an earlier Service with the same name is deleted', () => {
   const slices = carryOut(observe(service({}, { uid: 'earlier' }), [pod('1')]));
   assert.deepEqual(kinds(observe(service(), [pod('1')], slices)), ['create', 'remove']);
 });
 
-test('slices of a family the Service has no more go', () => {
+test('slices of a removed address family are deleted', () => {
   const pods = [pod('1', { ips: ['10.1.0.1', 'fd00::1'] })];
   const slices = carryOut(observe(service({ ipFamilies: ['IPv4', 'IPv6'] }), pods));
   assert.deepEqual(kinds(observe(service(), pods, slices)), ['remove']);
 });
 
-test('for a Service on its way out nothing new is made', () => {
+test('no slices are created for a terminating Service', () => {
   assert.deepEqual(kinds(observe(service({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }), [pod('1')])), []);
 });
 
-test('it is told which Pods are left out for want of their node', () => {
+test('Pods that are skipped for a missing node emit an event', () => {
   const messages = (pods: readonly Pod[]) =>
     decide(observe(service(), pods)).actions.flatMap((action) =>
       action.type === 'record' ? [action.event.message] : [],
@@ -257,7 +257,7 @@ const hintsOf = (slices: readonly EndpointSlice[]) =>
 const reasons = (observed: Observed) =>
   decide(observed).actions.flatMap((action) => (action.type === 'record' ? [action.event.reason] : []));
 
-test('hints go by zones where that is asked for, and it is told once', () => {
+test('topology hints are set on request, with one event', () => {
   for (const wanting of [auto(), auto(undefined, 'auto'), auto('service.kubernetes.io/topology-aware-hints')]) {
     assert.deepEqual(hintsOf(carryOut(observe(wanting, inBoth))), ['a', 'b']);
   }
@@ -266,7 +266,7 @@ test('hints go by zones where that is asked for, and it is told once', () => {
   assert.deepEqual(hintsOf(carryOut(observe(auto(undefined, 'Disabled'), inBoth))), [undefined, undefined]);
 });
 
-test('where they cannot there are none, and it is told why', () => {
+test('impossible topology hints are removed, with an event', () => {
   const observed = observe(auto(), [pod('1')]);
   assert.deepEqual(hintsOf(carryOut(observed)), [undefined]);
   const [message] = decide(observed).actions.flatMap((action) =>
@@ -275,20 +275,20 @@ test('where they cannot there are none, and it is told why', () => {
   assert.equal(message, 'Insufficient number of endpoints (1 endpoints, 2 zones), addressType: IPv4');
 });
 
-test('hints go when they are asked for no more', () => {
+test('topology hints are removed when they are not requested any more', () => {
   const slices = carryOut(observe(auto(), inBoth));
   const observed = observe(service(), inBoth, slices, { hintedFamilies: new Set(['IPv4']) });
   assert.deepEqual(hintsOf(carryOut(observed)), [undefined, undefined]);
   assert.deepEqual(reasons(observed), ['TopologyAwareHintsDisabled']);
 });
 
-test('traffic that is to stay close gets hints, unless zones are to share', () => {
+test('trafficDistribution sets hints, unless topology-mode is Auto', () => {
   const close = service({ trafficDistribution: 'PreferClose' });
   assert.deepEqual(hintsOf(carryOut(observe(close, [pod('1'), pod('2')]))), ['a', 'a']);
   assert.deepEqual(reasons(observe(close, inBoth)), []);
 });
 
-test('what could not be written is told of the Service', () => {
+test('a failed write emits an event on the Service', () => {
   const failures = decide(observe(service(), [pod('1')])).actions.map((action) =>
     'announcement' in action ? action.announcement?.failed : undefined,
   );
@@ -301,7 +301,7 @@ test('what could not be written is told of the Service', () => {
   ]);
 });
 
-test('five thousand Pods are in fifty slices, of which one more Pod changes one', () => {
+test('five thousand Pods are in fifty slices, and one more Pod changes one slice', () => {
   const pods = Array.from({ length: 5000 }, (_, index) =>
     pod(`p${index}`, { ips: [`10.${1 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`] }),
   );
@@ -321,7 +321,7 @@ test('five thousand Pods are in fifty slices, of which one more Pod changes one'
   );
 });
 
-test('whatever Pods come and go, each is in one slice of each family, and it has nothing to add', () => {
+test('after any Pod changes, each Pod is in one slice per family, and the decision is idempotent', () => {
   const shape = fc.record({
     ready: fc.boolean(),
     leaving: fc.boolean(),

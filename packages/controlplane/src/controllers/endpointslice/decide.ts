@@ -31,12 +31,12 @@ import { hintByShare, hintByZone, withoutHints } from './topology-hints.ts';
 export type Observed = {
   readonly service: Service;
   readonly pods: readonly Pod[];
-  /** The slices of the Service that are this controller's, and are not on their way out. */
+  /** Slices of the Service that this controller manages and that are not terminating. */
   readonly slices: readonly EndpointSlice[];
   readonly nodeNamed: (name: string) => Node | undefined;
-  /** The part of the processors each zone has; asked for only where hints go by it. */
+  /** Share of CPUs of each zone; computed only if topology hints need it. */
   readonly zoneShares: () => ReadonlyMap<string, number> | undefined;
-  /** The families whose slices have hints by those parts. */
+  /** Address families whose slices have hints by CPU share. */
   readonly hintedFamilies: ReadonlySet<string>;
   readonly triggerTime: string | undefined;
   readonly maxPerSlice: number;
@@ -48,7 +48,7 @@ export const managedBy = 'endpointslice-controller.k8s.io';
 const headlessLabel = 'service.kubernetes.io/headless';
 const reservedLabels: readonly string[] = [serviceNameLabel, managedByLabel, headlessLabel];
 const topologyModes = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode'];
-/** More endpoints than this are too much for one object, of which every change is sent to every node. */
+/** Maximum number of endpoints in one object, because every change is sent to every node. */
 export const usualPerSlice = 100;
 
 export function decide(observed: Observed): Plan {
@@ -67,7 +67,7 @@ export function decide(observed: Observed): Plan {
   };
 }
 
-/** Whether hints are to go by the zones' parts of the processors. */
+/** Reports whether hints are allocated by the CPU share of each zone. */
 export function wantsShares({ metadata: { annotations } }: Service): boolean {
   const mode = topologyModes.map((name) => annotations?.[name]).find((value) => value !== undefined);
   return mode === 'Auto' || mode === 'auto';
@@ -97,7 +97,7 @@ function planFamily(observed: Observed, family: IpFamily) {
     obsolete.push(...packing.obsolete);
   }
   for (const [id, others] of byPorts) if (!wanted.has(id)) obsolete.push(...others);
-  // Whoever looks for slices must be able to tell a Service without endpoints from one nobody has looked at.
+  // Clients must be able to distinguish a Service without endpoints from one that was not reconciled yet.
   if (packed.length === 0)
     packed.push(placeholder(family, obsolete, (slice) => own.includes(slice) && !isOutdated(slice)));
 
@@ -106,7 +106,7 @@ function planFamily(observed: Observed, family: IpFamily) {
   return { family, isHinted, actions: [...actions, ...events] };
 }
 
-/** The endpoints there are to be, by the ports they have, and each by its id. */
+/** Returns the desired endpoints by their ports, and each by its ID. */
 function wantedEndpoints(observed: Observed, family: IpFamily) {
   const { service, pods, nodeNamed } = observed;
   type Group = { readonly ports: readonly EndpointPort[]; readonly endpoints: Map<string, Endpoint> };
@@ -118,7 +118,7 @@ function wantedEndpoints(observed: Observed, family: IpFamily) {
     if (!group) wanted.set(id, (group = { ports, endpoints: new Map() }));
     return group;
   };
-  // Where no port is looked up by name they are the same for all Pods, of which there may be thousands.
+  // Without named ports, all Pods have the same ports; there may be thousands of Pods.
   const hasNames = service.spec?.ports?.some(({ targetPort }) => typeof targetPort === 'string') ?? false;
   let group: Group | undefined;
   for (const pod of pods) {
@@ -138,7 +138,7 @@ function portsOf({ spec }: Service, pod: Pod): readonly EndpointPort[] {
     const port = portNumberOf(pod, servicePort);
     if (port === undefined) continue;
     const { name = '', protocol = 'TCP', appProtocol } = servicePort;
-    // A Service knows the same protocols.
+    // A Service has the same protocols.
     const known = protocol as NonNullable<EndpointPort['protocol']>;
     ports.push({ name, port, protocol: known, ...(appProtocol == null ? {} : { appProtocol }) });
   }
@@ -162,7 +162,10 @@ function endpointOf(service: Service, pod: Pod, node: Node | undefined, family: 
   };
 }
 
-/** Pods whose node is not known are left out: it may be known soon, and then they are looked at again. */
+/**
+ * Returns the names of nodes that are not in the cache. Their Pods are left out and retried, because the cache may be
+ * stale.
+ */
 function missingNodesOf({ service, pods, nodeNamed }: Observed): readonly string[] {
   if (service.spec?.publishNotReadyAddresses) return [];
   return pods
@@ -177,7 +180,7 @@ function aggregate(errors: readonly string[]): string {
   return errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`;
 }
 
-/** A slice without endpoints; one that is there already is taken off what is obsolete. */
+/** Returns a slice without endpoints; an existing one is removed from the obsolete slices. */
 function placeholder(family: IpFamily, obsolete: EndpointSlice[], isUsable: (slice: EndpointSlice) => boolean): Draft {
   const [only] = obsolete;
   const isThere =
@@ -229,7 +232,7 @@ function isOwned({ metadata }: EndpointSlice, service: Service): boolean {
   );
 }
 
-/** Where slices are to be made and others to go, the latter become the former. */
+/** Reuses obsolete slices instead of creating new ones. */
 function actionsOf(
   service: Service,
   drafts: readonly Draft[],
@@ -257,10 +260,10 @@ function actionsOf(
       ports: [...ports],
     };
     if (place) actions.push(told(update(slice), service, `failed to update ${place.metadata.name} EndpointSlice`));
-    // The garbage collector is about to take what a Service on its way out has; nothing new may get in its way.
+    // The garbage collector deletes the slices of a terminating Service; creating new ones would interfere.
     else if (!isBeingDeleted(service)) actions.push(told(create(slice), service, 'failed to create EndpointSlice'));
   }
-  // Creations first: no moment without endpoints.
+  // Creations come first, so that endpoints are never missing.
   const order = { create: 0, update: 1 } as const;
   actions.sort((a, b) => order[a.type as 'create' | 'update'] - order[b.type as 'create' | 'update']);
   return [...actions, ...obsolete.filter((slice) => !reused.has(slice)).map((slice) => removal(slice, service))];

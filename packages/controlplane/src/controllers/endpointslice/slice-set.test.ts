@@ -30,7 +30,7 @@ function slice(name: string, text: string): EndpointSlice {
   };
 }
 
-/** Slices as `name: a b !c`, with a star if they are to be written, and what goes. */
+/** Formats slices as `name: a b !c`, with a star if they are written, and the deleted ones. */
 function summary(
   existing: readonly EndpointSlice[],
   text: string,
@@ -53,32 +53,32 @@ const cases: readonly [
   wanted: string,
   expected: readonly string[],
 ][] = [
-  ['endpoints make a slice', [], 'a b', ['new*: a b']],
-  ['more than fit make several', [], 'a b c d e f g', ['new*: a b c d e', 'new*: f g']],
-  ['what is right is left alone', [slice('x', 'a b')], 'a b', ['x: a b']],
-  ['what changed is written', [slice('x', 'a b')], 'a !b', ['x*: a !b']],
-  ['what is gone is taken out', [slice('x', 'a b')], 'a', ['x*: a']],
-  ['a slice without endpoints goes', [slice('x', 'a'), slice('y', 'b')], 'b', ['-x', 'y: b']],
+  ['endpoints are packed into a slice', [], 'a b', ['new*: a b']],
+  ['endpoints above the limit need several slices', [], 'a b c d e f g', ['new*: a b c d e', 'new*: f g']],
+  ['an up-to-date slice is unchanged', [slice('x', 'a b')], 'a b', ['x: a b']],
+  ['a changed endpoint is written', [slice('x', 'a b')], 'a !b', ['x*: a !b']],
+  ['a removed endpoint is removed from its slice', [slice('x', 'a b')], 'a', ['x*: a']],
+  ['a slice without endpoints is obsolete', [slice('x', 'a'), slice('y', 'b')], 'b', ['-x', 'y: b']],
   [
-    'what is new goes into a slice that is written anyway',
+    'a new endpoint is added to a slice that changes anyway',
     [slice('x', 'a b c'), slice('y', 'd e')],
     'a b d e f',
     ['x*: a b f', 'y: d e'],
   ],
   [
-    'the fullest of those first',
+    'the fullest changed slice is filled first',
     [slice('x', 'a b c'), slice('y', 'd e f g')],
     'a b d e f h i j',
     ['x*: a b j', 'y*: d e f h i'],
   ],
   [
-    'else into the slice that is fullest with it',
+    'otherwise the slice with the best fit is used',
     [slice('x', 'a'), slice('y', 'b c d')],
     'a b c d e',
     ['x: a', 'y*: b c d e'],
   ],
   [
-    'else into a new one',
+    'otherwise a new slice is created',
     [slice('x', 'a b c d'), slice('y', 'e f g h')],
     'a b c d e f g h i j',
     ['new*: i j', 'x: a b c d', 'y: e f g h'],
@@ -91,11 +91,11 @@ for (const [name, existing, text, expected] of cases) {
   test(name, () => assert.deepEqual(summary(existing, text), expected));
 }
 
-test('a slice that is out of date is written, its endpoints as they are', () => {
+test('a slice with stale labels is written with unchanged endpoints', () => {
   assert.deepEqual(summary([slice('x', 'a'), slice('y', 'b')], 'a b', ['y']), ['x: a', 'y*: b']);
 });
 
-test('every endpoint is in one slice, none is too full, and packing again changes nothing', () => {
+test('every endpoint is in one slice, no slice exceeds the limit, and packing is idempotent', () => {
   const name = fc.constantFrom(...'abcdefghijklmnop');
   const someSlices = fc.array(fc.uniqueArray(name, { maxLength: 5 }), { maxLength: 5 });
   fc.assert(
@@ -116,7 +116,7 @@ test('every endpoint is in one slice, none is too full, and packing again change
   );
 });
 
-test('the order of ports makes no difference to where endpoints go', () => {
+test('the order of ports does not matter', () => {
   const [a, b] = [
     { name: 'a', port: 80, protocol: 'TCP' as const },
     { name: 'b', port: 81 },

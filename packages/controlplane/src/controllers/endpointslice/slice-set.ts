@@ -1,7 +1,6 @@
 /**
- * Packs endpoints into slices so that few slices change: every slice that is written is sent to every node. What is in
- * a slice stays there; slices that have to be written anyway are filled first; what is then left goes into one slice
- * that has room for all of it, or into new ones.
+ * Packs endpoints into slices with few changes: every changed slice is sent to every node. Endpoints stay in their
+ * slice; slices that change anyway are filled first; the rest goes into one slice with enough room, or into new slices.
  */
 import type { Endpoint, EndpointPort, EndpointSlice } from '@kruise/api/discovery/endpointslice';
 import { compareStrings } from '@kruise/values/go-syntax';
@@ -10,17 +9,17 @@ import { validateDns1123Subdomain, validatePrefix } from '@kruise/values/names';
 export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 
-/** What all endpoints of a slice have in common. */
+/** Address type and ports shared by all endpoints of a slice. */
 export type SliceShape = {
   readonly addressType: string;
   readonly ports: readonly EndpointPort[];
 };
 
-/** A slice as it is to be: one that exists, changed or not, or a new one. */
+/** Desired state of a slice: an existing slice, changed or not, or a new one. */
 export type Draft = SliceShape & {
   readonly existing: EndpointSlice | undefined;
   readonly endpoints: readonly Endpoint[];
-  /** Whether it has to be written. */
+  /** Reports whether the slice must be written. */
   readonly isChanged: boolean;
 };
 
@@ -28,11 +27,11 @@ export type Packing = { readonly drafts: readonly Draft[]; readonly obsolete: re
 
 export type PackOptions = {
   readonly maxPerSlice: number;
-  /** Whether a slice has to be written though its endpoints stay: its labels are out of date. */
+  /** Reports whether a slice must be written although its endpoints are unchanged, because its labels are stale. */
   readonly isOutdated: (slice: EndpointSlice) => boolean;
 };
 
-/** Packs the endpoints of one shape into the slices there are of it. Their ids tell endpoints apart. */
+/** Packs the endpoints of one shape into its existing slices. Endpoints are identified by their IDs. */
 export function pack(
   shape: SliceShape,
   existing: readonly EndpointSlice[],
@@ -77,7 +76,10 @@ export function pack(
 
 type MutableDraft = { readonly existing: EndpointSlice | undefined; readonly endpoints: Endpoint[] };
 
-/** The endpoints of a slice that are still wanted, as they are wanted. They are wanted no more elsewhere. */
+/**
+ * Returns the endpoints of a slice that are still desired, in their desired state, and removes them from the remaining
+ * ones.
+ */
 function keep(slice: EndpointSlice, left: Map<string, Endpoint>) {
   const kept: Endpoint[] = [];
   let isSameAsBefore = true;
@@ -95,7 +97,7 @@ function keep(slice: EndpointSlice, left: Map<string, Endpoint>) {
   return { kept, isSameAsBefore };
 }
 
-/** The slice that is closest to full once so many more are in it. */
+/** Returns the slice that is closest to full after adding that many endpoints. */
 function bestFit(slices: readonly EndpointSlice[], count: number, maxPerSlice: number): EndpointSlice | undefined {
   const fitting = slices.filter((slice) => endpointsOf(slice).length + count <= maxPerSlice);
   return fitting.reduce<EndpointSlice | undefined>(
@@ -104,17 +106,20 @@ function bestFit(slices: readonly EndpointSlice[], count: number, maxPerSlice: n
   );
 }
 
-/** The endpoints of a slice. A list without items may come back from a server as null, whatever its type. */
+/** Returns the endpoints of a slice. A server may return an empty list as null, whatever the schema says. */
 export function endpointsOf({ endpoints }: EndpointSlice): readonly Endpoint[] {
   return (endpoints as readonly Endpoint[] | null) ?? [];
 }
 
-/** What tells endpoints apart: what is at the address, and under which name. */
+/** Identity of an endpoint: its target reference, addresses and hostname. */
 export function idOf({ addresses, hostname, targetRef }: Endpoint): string {
   return `${addresses.join()}|${hostname ?? ''}|${targetRef?.namespace ?? ''}/${targetRef?.name ?? ''}`;
 }
 
-/** Whether nothing but hints differs, and the version of a Pod, which says nothing about the endpoint. */
+/**
+ * Reports whether two endpoints are equal, ignoring hints and the resourceVersion of the target, which do not affect
+ * the endpoint.
+ */
 function isSameEndpoint(a: Endpoint, b: Endpoint): boolean {
   return (
     a.nodeName === b.nodeName &&
@@ -127,7 +132,7 @@ function isSameEndpoint(a: Endpoint, b: Endpoint): boolean {
   );
 }
 
-/** What slices are grouped by: the same ports, in whatever order. */
+/** Returns a key that groups slices with the same ports, in any order. */
 export function portsId(ports: readonly EndpointPort[] | undefined | null): string {
   return (ports ?? [])
     .map(
@@ -138,13 +143,13 @@ export function portsId(ports: readonly EndpointPort[] | undefined | null): stri
     .join();
 }
 
-/** What the names of a Service's slices begin with. */
+/** Returns the name prefix of a Service's slices. */
 export function sliceNamePrefix(serviceName: string): string {
   const prefix = `${serviceName}-`;
   return validatePrefix(validateDns1123Subdomain, prefix).length === 0 ? prefix : serviceName;
 }
 
-/** Slices by the Service they are of, for those that one controller keeps. */
+/** Indexes the slices that one controller manages by their Service. */
 export function byServiceOf(managedBy: string): (slice: EndpointSlice) => readonly string[] {
   return ({ metadata: { namespace, labels } }) => {
     const name = labels?.[serviceNameLabel];

@@ -16,20 +16,20 @@ function node(zone: string, cpu: string, { ready = true, labels = {} } = {}): No
 }
 
 const shareCases: readonly [name: string, nodes: readonly Node[], shares: Record<string, number> | undefined][] = [
-  ['zones share by their processors', [node('a', '3'), node('b', '500m'), node('b', '500m')], { a: 0.75, b: 0.25 }],
+  ['zones have shares by CPU', [node('a', '3'), node('b', '500m'), node('b', '500m')], { a: 0.75, b: 0.25 }],
   [
-    'a node that is not ready has no part',
+    'an unready node has no share',
     [node('a', '1'), node('b', '1'), node('b', '2', { ready: false })],
     { a: 0.5, b: 0.5 },
   ],
   [
-    'a control plane has no part',
+    'a control plane node has no share',
     [node('a', '1'), node('b', '1'), node('b', '2', { labels: { 'node-role.kubernetes.io/control-plane': '' } })],
     { a: 0.5, b: 0.5 },
   ],
-  ['one zone has nothing to share', [node('a', '1')], undefined],
-  ['a node without a zone spoils it', [node('a', '1'), node('b', '1'), node('', '1')], undefined],
-  ['a node without processors spoils it', [node('a', '1'), node('b', '0')], undefined],
+  ['a single zone has no shares', [node('a', '1')], undefined],
+  ['a node without a zone disables hints', [node('a', '1'), node('b', '1'), node('', '1')], undefined],
+  ['a node without CPUs disables hints', [node('a', '1'), node('b', '0')], undefined],
 ];
 for (const [name, nodes, shares] of shareCases) {
   test(name, () => {
@@ -61,7 +61,7 @@ for (const [shares, endpoints, text] of refusals) {
   test(text, () => assert.equal(allocationsOf(shares, endpoints), text));
 }
 
-test('a zone has at least its share less what the others can bear in addition', () => {
+test('the minimum of a zone is its share minus the allowed overload', () => {
   assert.deepEqual(
     allocationsOf(halves, 10),
     new Map([
@@ -78,7 +78,7 @@ test('a zone has at least its share less what the others can bear in addition', 
   );
 });
 
-/** Endpoints as `a`, in zone a; `a>b` with a hint for b; `!a` not ready. */
+/** Parses endpoints: `a` in zone a; `a>b` with a hint for b; `!a` not ready. */
 function draft(text: string, isChanged = true): Draft {
   const endpoints = text
     .split(' ')
@@ -104,12 +104,12 @@ const show = ({ endpoints, isChanged }: Draft) =>
     .join(' ')}`;
 
 const hintCases: readonly [name: string, drafts: readonly Draft[], expected: readonly string[]][] = [
-  ['each is for its own zone where that is even', [draft('a b')], ['*a>a b>b']],
-  ['zones with too many give to those with too few', [draft('a a a b')], ['*a>b a>a a>a b>b']],
-  ['what is not ready has none', [draft('a b !a')], ['*a>a b>b !a']],
-  ['slices that are right stay', [draft('a>a b>b', false), draft('a b')], ['a>a b>b', '*a>a b>b']],
-  ['slices without hints get some', [draft('a b', false)], ['*a>a b>b']],
-  ['slices with hints for zones that are no more get others', [draft('a>z b>b', false)], ['*a>a b>b']],
+  ['each endpoint serves its own zone if that is balanced', [draft('a b')], ['*a>a b>b']],
+  ['zones with a surplus give endpoints to zones with too few', [draft('a a a b')], ['*a>b a>a a>a b>b']],
+  ['unready endpoints have no hints', [draft('a b !a')], ['*a>a b>b !a']],
+  ['slices with valid hints are unchanged', [draft('a>a b>b', false), draft('a b')], ['a>a b>b', '*a>a b>b']],
+  ['slices without hints get hints', [draft('a b', false)], ['*a>a b>b']],
+  ['hints for removed zones are replaced', [draft('a>z b>b', false)], ['*a>a b>b']],
 ];
 for (const [name, drafts, expected] of hintCases) {
   test(name, () => {
@@ -118,7 +118,7 @@ for (const [name, drafts, expected] of hintCases) {
   });
 }
 
-test('an endpoint without a zone spoils it', () => {
+test('an endpoint without a zone disables hints', () => {
   const unplaced = {
     ...draft('a b'),
     endpoints: [...draft('a b').endpoints, { addresses: ['x'], conditions: { ready: true } }],
@@ -140,7 +140,7 @@ test('an endpoint without a zone spoils it', () => {
   assert.equal(hintByShare([more], halves), 'One or more endpoints do not have a zone specified');
 });
 
-test('for traffic that stays close each endpoint is for its own zone', () => {
+test('with PreferClose, each endpoint serves its own zone', () => {
   assert.deepEqual(hintByZone([draft('a b !a', false), draft('a>a', false), draft('b>a', false)]).map(show), [
     '*a>a b>b !a',
     'a>a',
@@ -148,11 +148,11 @@ test('for traffic that stays close each endpoint is for its own zone', () => {
   ]);
 });
 
-test('hints go where they are not wanted', () => {
+test('unwanted hints are removed', () => {
   assert.deepEqual(withoutHints([draft('a>a b', false), draft('a b', false)]).map(show), ['*a b', 'a b']);
 });
 
-test('no zone has less than its minimum, and hinting again changes nothing', () => {
+test('every zone has its minimum, and hints are idempotent', () => {
   const zone = fc.constantFrom('a', 'b', 'c');
   fc.assert(
     fc.property(fc.array(zone, { minLength: 3, maxLength: 40 }), fc.integer({ min: 1, max: 9 }), (zones, weight) => {

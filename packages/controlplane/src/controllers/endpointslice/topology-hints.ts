@@ -1,7 +1,7 @@
 /**
- * Which zone's clients each endpoint is for. With `topology-mode: Auto` every zone gets as large a part of the
- * endpoints as it has of the nodes' processors, which mostly are those within it; with `trafficDistribution` every
- * endpoint is for its own zone.
+ * Topology hints: zones whose clients should use an endpoint. With `topology-mode: Auto`, each zone gets a share of the
+ * endpoints proportional to its CPUs, preferably endpoints in the zone itself; with `trafficDistribution`, each
+ * endpoint serves its own zone.
  */
 import type { Node } from '@kruise/api/core/node';
 import type { Endpoint } from '@kruise/api/discovery/endpointslice';
@@ -9,12 +9,15 @@ import { isConditionTrue } from '@kruise/machinery/conditions';
 import { milliValue, parseQuantity } from '@kruise/values/quantity';
 import type { Draft } from './slice-set.ts';
 
-/** So much more than its share an endpoint may have to bear. */
+/** Maximum overload of an endpoint, relative to its expected share of the traffic. */
 const overload = 0.2;
 
 const excludedLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'];
 
-/** The part each zone has of all processors; undefined where some node does not tell, or there is but one zone. */
+/**
+ * Returns the share of CPUs of each zone; undefined if a node does not report its zone or CPUs, or if there is only one
+ * zone.
+ */
 export function zoneShares(nodes: readonly Node[]): ReadonlyMap<string, number> | undefined {
   const byZone = new Map<string, number>();
   let total = 0;
@@ -33,7 +36,7 @@ export function zoneShares(nodes: readonly Node[]): ReadonlyMap<string, number> 
 
 type Allocation = { readonly minimum: number; readonly maximum: number; readonly desired: number };
 
-/** How many endpoints each zone is to have; a text if no way keeps each from bearing too much. */
+/** Returns the number of endpoints for each zone; a message if every allocation would overload an endpoint. */
 export function allocationsOf(
   shares: ReadonlyMap<string, number> | undefined,
   endpointCount: number,
@@ -59,7 +62,7 @@ export function allocationsOf(
   );
 }
 
-/** The slices with hints by the shares of zones; a text if there can be none. */
+/** Returns the slices with hints by CPU share; a message if no allocation is possible. */
 export function hintByShare(
   drafts: readonly Draft[],
   shares: ReadonlyMap<string, number> | undefined,
@@ -68,7 +71,7 @@ export function hintByShare(
   const allocations = allocationsOf(shares, count);
   if (typeof allocations === 'string') return allocations;
 
-  // Slices that stay as they are keep their hints as long as these leave the others a way.
+  // Unchanged slices keep their hints as long as the remaining slices can still be allocated.
   const allocated = new Map<string, number>();
   const add = (zone: string, difference: number) => allocated.set(zone, (allocated.get(zone) ?? 0) + difference);
   const open = drafts.map((draft) => {
@@ -100,7 +103,10 @@ export function hintByShare(
   );
 }
 
-/** The hints of a slice by zone, if they can stay: none is missing, none is for a zone that is no more or has enough. */
+/**
+ * Returns the hints of a slice by zone if they can stay: none is missing, and none refers to a removed zone or exceeds
+ * the zone's allocation.
+ */
 function presentHints(
   { endpoints }: Draft,
   allocated: ReadonlyMap<string, number>,
@@ -120,7 +126,7 @@ function presentHints(
   return fits ? byZone : undefined;
 }
 
-/** How many endpoints of which zones are to be for others. Less than half an endpoint is not worth a move. */
+/** Returns how many endpoints to transfer between zones. Less than half an endpoint is not worth a transfer. */
 export function transfersOf(
   allocations: ReadonlyMap<string, Allocation>,
   allocated: ReadonlyMap<string, number>,
@@ -158,19 +164,19 @@ function takeOne(counts: Map<string, number>, key: string): void {
   else counts.delete(key);
 }
 
-/** The slices with every endpoint for its own zone. */
+/** Returns the slices with hints to each endpoint's own zone. */
 export function hintByZone(drafts: readonly Draft[]): readonly Draft[] {
   return drafts.map((draft) =>
     withHints(draft, (endpoint) => (isReady(endpoint) && endpoint.zone ? [endpoint.zone] : undefined)),
   );
 }
 
-/** The slices without hints. */
+/** Returns the slices without hints. */
 export function withoutHints(drafts: readonly Draft[]): readonly Draft[] {
   return drafts.map((draft) => withHints(draft, () => undefined));
 }
 
-/** The slice with hints, and to be written if they are others than before. */
+/** Returns the slice with hints, marked as changed if the hints differ. */
 function withHints(draft: Draft, zonesOf: (endpoint: Endpoint) => readonly string[] | undefined): Draft {
   let isChanged = false;
   const endpoints = draft.endpoints.map((endpoint) => {

@@ -4,7 +4,7 @@ import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { pod } from '@kruise/api/core/pod';
 import { startCluster } from '../../testing/cluster.ts';
 
-test('a volume of a Pod gets its claim, and again when it is deleted', async () => {
+test('an ephemeral volume gets its PVC, and again when it is deleted', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['ephemeral-volume-controller']);

@@ -7,14 +7,14 @@ import { decide } from './decide.ts';
 
 const hasEphemeralVolumes = ({ spec }: Pod) => spec?.volumes?.some(({ ephemeral }) => ephemeral) ?? false;
 
-/** Makes claims for volumes that live as long as their Pods. */
+/** Ephemeral volume controller: creates the PVCs of generic ephemeral volumes. */
 export const ephemeralVolumeController: Controller = defineController({
   name: 'ephemeral-volume',
   component: 'ephemeral_volume',
   for: pod,
   predicate: ({ object }) => hasEphemeralVolumes(object),
   watches: [
-    // A claim that was deleted by mistake, or was in the way.
+    // Enqueues the owner when its PVC, or a conflicting PVC, is deleted.
     watch(persistentVolumeClaim, ({ type, object }, caches) =>
       type === 'deleted' ? caches.of(pod).byIndex(byClaim, keyOf(object)).filter(hasEphemeralVolumes).map(keyOf) : [],
     ),

@@ -34,16 +34,16 @@ const decided = (given: Pod, ...claims: readonly PersistentVolumeClaim[]) =>
   decide({ pod: given, claimOf: (name) => claims.find(({ metadata }) => metadata.name === name) });
 
 const cases: readonly (readonly [string, Pod, readonly PersistentVolumeClaim[], readonly string[]])[] = [
-  ['a claim is made for each volume', pod(), [], ['create web-a', 'create web-b']],
-  ['those there are stay', pod(), [claim('web-a', 'p1')], ['create web-b']],
-  ['those of a Pod before stand in the way', pod(), [claim('web-a', 'p0')], ['tell FailedBinding']],
-  ['nothing is made for Pods that are to go', pod({ deletionTimestamp: '2026-01-01T00:00:00Z' }), [], []],
+  ['a PVC is created for each volume', pod(), [], ['create web-a', 'create web-b']],
+  ['existing PVCs are kept', pod(), [claim('web-a', 'p1')], ['create web-b']],
+  ['PVCs of an earlier Pod are a conflict', pod(), [claim('web-a', 'p0')], ['tell FailedBinding']],
+  ['no PVC is created for a terminating Pod', pod({ deletionTimestamp: '2026-01-01T00:00:00Z' }), [], []],
 ];
 for (const [name, given, claims, words] of cases) {
   test(name, () => assert.deepEqual(inWords(decided(given, ...claims).actions), words));
 }
 
-test('a claim is as its template says, and goes with the Pod', () => {
+test('a PVC has its template, and is owned by the Pod', () => {
   const [action] = decided(pod()).actions;
   assert.deepEqual(action?.type === 'create' && action.object, {
     apiVersion: 'v1',
@@ -60,7 +60,7 @@ test('a claim is as its template says, and goes with the Pod', () => {
   });
 });
 
-test('who is in the way is named', () => {
+test('a conflicting PVC is named in the event', () => {
   const [action] = decided(pod(), claim('web-a', 'p0')).actions;
   assert.equal(
     action?.type === 'record' && action.event.message,
@@ -68,7 +68,7 @@ test('who is in the way is named', () => {
   );
 });
 
-test('whatever claims there are, it makes none twice, and touches none', () => {
+test('no PVC is created twice or changed', () => {
   const claims = fc
     .subarray(['web-a', 'web-b', 'web-tmp'])
     .chain((names) => fc.tuple(...names.map((name) => fc.constantFrom('p1', 'p0').map((uid) => claim(name, uid)))));

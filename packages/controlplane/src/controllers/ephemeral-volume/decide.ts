@@ -7,14 +7,14 @@ import { ephemeralClaimName, faultOfEphemeralClaim } from '@kruise/machinery/pod
 
 export type Observed = {
   readonly pod: Pod;
-  /** Claims of the Pod's namespace by name. */
+  /** Returns a PVC of the Pod's namespace by name. */
   readonly claimOf: (name: string) => PersistentVolumeClaim | undefined;
 };
 
-/** How long until a name that somebody else's claim has is looked at again. */
+/** Requeue delay while the PVC name is taken by another owner. */
 const lookAgainSeconds = 15;
 
-/** Every volume of a Pod that is to have a claim of its own has one, which goes with the Pod. */
+/** Creates a PVC, owned by the Pod, for every generic ephemeral volume of the Pod. */
 export function decide({ pod, claimOf }: Observed): Decision<never> {
   const actions: Action[] = [];
   if (isBeingDeleted(pod)) return { actions };
@@ -26,7 +26,7 @@ export function decide({ pod, claimOf }: Observed): Decision<never> {
     if (fault !== undefined) {
       const message = `ephemeral volume ${volume}: ${fault}`;
       const told = record({ about: pod, type: 'Warning', reason: 'FailedBinding', message });
-      // The volumes after it come when this one can be had.
+      // The remaining volumes follow when the conflict is resolved.
       return { actions: [...actions, told], requeueAfterSeconds: lookAgainSeconds };
     }
     if (claim) continue;

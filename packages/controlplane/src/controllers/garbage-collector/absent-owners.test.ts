@@ -9,7 +9,7 @@ const referenceTo = (uid: string, name = 'a', apiVersion = 'apps/v1') => ({
   uid,
 });
 
-test('an owner that was found absent is known by uid, name, group and namespace', () => {
+test('an absent owner is identified by UID, name, group and namespace', () => {
   const absent = createAbsentOwners();
   absent.add(referenceTo('1'), 'default');
   assert.ok(absent.has(referenceTo('1'), 'default'));
@@ -21,7 +21,7 @@ test('an owner that was found absent is known by uid, name, group and namespace'
   assert.ok(!absent.has(referenceTo('1'), undefined));
 });
 
-test('of very many those found last are known', () => {
+test('the most recent absent owners are kept', () => {
   const absent = createAbsentOwners();
   for (let index = 0; index < 500; index++) absent.add(referenceTo(String(index)), undefined);
   absent.add(referenceTo('0'), undefined);

@@ -1,17 +1,17 @@
 import type { OwnerReference } from '@kruise/machinery/owner-references';
 import { groupOf } from '@kruise/schema/kind';
 
-/** Owners that were found not to exist. A uid is given once, so what is absent stays so. */
+/** Cache of owners that do not exist. UIDs are never reused, so an absent owner stays absent. */
 export type AbsentOwners = {
-  /** Notes that there is no such owner in a namespace, or without one. */
+  /** Records that the owner does not exist in a namespace, or at cluster scope. */
   add(reference: OwnerReference, namespace: string | undefined): void;
   has(reference: OwnerReference, namespace: string | undefined): boolean;
 };
 
-/** Owners are asked for again if so many others have been found absent since. */
+/** Maximum number of entries; evicted owners are read again. */
 const capacity = 500;
 
-/** Spares a question for each dependent of an owner that is gone. */
+/** Creates a cache that avoids one live read per dependent of a deleted owner. */
 export function createAbsentOwners(): AbsentOwners {
   const absent = new Set<string>();
   return {
@@ -29,7 +29,7 @@ export function createAbsentOwners(): AbsentOwners {
   };
 }
 
-/** A reference by another name may be right where this one is wrong. */
+/** The key includes the whole reference: a reference with another name may be right where this one is wrong. */
 function idOf({ apiVersion, kind, name, uid }: OwnerReference, namespace = ''): string {
   return `${groupOf(apiVersion)}/${kind} ${namespace}/${name} ${uid}`;
 }

@@ -1,4 +1,4 @@
-/** Looks at one object at a time: asks the server what is true of it and of its owners, decides, and acts. */
+/** Processes one object at a time: reads the object and its owners live, decides, and executes the step. */
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import { createClient, type Reference } from '@kruise/client/client';
 import type { ControllerContext } from '@kruise/client/controller';
@@ -11,7 +11,7 @@ import { decide, doOwnersMatter, type Owned, orphanFinalizer, type Step, stateOf
 import type { Graph, Node } from './graph.ts';
 import type { Monitors } from './monitors.ts';
 
-/** An owner is there, but has not come into sight. Nobody will tell when it goes, so it is asked for again, later. */
+/** The owner exists, but is not in the graph. No event will announce its deletion, so it is read again later. */
 export class UnseenOwner extends Error {
   override readonly name = 'UnseenOwner';
 }
@@ -20,22 +20,22 @@ export type CollectorParts = {
   readonly graph: Graph;
   readonly monitors: Monitors;
   readonly absentOwners: AbsentOwners;
-  /** Has an object looked at. */
+  /** Enqueues an object. */
   readonly suspect: (uid: string) => void;
-  /** Has an object, or an owner of one, looked at once more kinds are known. */
+  /** Postpones an object or owner until the set of known kinds changes. */
   readonly postpone: (what: { readonly uid: string } | { readonly ownerUid: string }) => void;
 };
 
-/** So often someone else may be faster before an object is put back in the queue. */
+/** Maximum number of attempts on conflict before the object is requeued. */
 const maxAttempts = 5;
-/** Dependents of one owner that are orphaned at a time. */
+/** Maximum number of dependents of one owner that are orphaned concurrently. */
 const orphansAtATime = 20;
-/** How soon an object is looked at again that cannot be decided upon until everything is known. */
+/** Requeue delay of an object that cannot be decided before all monitors have synced. */
 const incompleteSeconds = 1;
 
 export type Collector = ReturnType<typeof createCollector>;
 
-/** Collects garbage with the rights of a client. */
+/** Creates the collector, which uses the permissions of the client. */
 export function createCollector(
   { client: whole }: Pick<ControllerContext, 'client'>,
   parts: CollectorParts,
@@ -44,7 +44,7 @@ export function createCollector(
   const { graph, monitors, absentOwners, suspect, postpone } = parts;
   const client = createClient(whole.transport, { metadataOnly: true });
 
-  /** The metadata of an object, if there is one. */
+  /** Returns the metadata of an object by a live read; undefined if the object does not exist. */
   async function find(kind: DynamicKind, reference: Reference): Promise<ObjectMeta | undefined> {
     try {
       return (await client.get(kind, reference, { signal })).metadata;
@@ -54,10 +54,10 @@ export function createCollector(
     }
   }
 
-  /** Does what is to be done about an object. Returns after how many seconds to do so again, if that is known. */
+  /** Processes an object. Returns the requeue delay in seconds, if known. */
   async function look(uid: string): Promise<number | undefined> {
     const node = graph.get(uid);
-    // What goes by itself is of interest again when it is gone.
+    // An object that is already being deleted matters again when it is gone.
     if (!node || node.fate === 'going') return undefined;
     return untilAgreed(async () => {
       const metadata = await find(node.kind, referenceTo(node));
@@ -75,7 +75,7 @@ export function createCollector(
     });
   }
 
-  /** How the owners of an object stand to it; undefined if that cannot be told of all of them. */
+  /** Returns the state of the object's owners; undefined if the state of any owner is unknown. */
   async function ownersOf(node: Node, { ownerReferences = [] }: ObjectMeta): Promise<readonly Owned[] | undefined> {
     const owners: Owned[] = [];
     for (const reference of ownerReferences) {
@@ -95,7 +95,10 @@ export function createCollector(
     return owners;
   }
 
-  /** Where the owner should be; undefined if it can be nowhere: nobody without a namespace is owned from within one. */
+  /**
+   * Returns where the owner should be; undefined if the reference is invalid: a cluster-scoped object cannot have a
+   * namespaced owner.
+   */
   function placeOf(reference: OwnerReference, namespace: string | undefined) {
     const kind = monitors.kindOf(reference);
     if (!kind) return undefined;
@@ -126,7 +129,7 @@ export function createCollector(
     }
   }
 
-  /** Takes a reference to an owner away from whoever still has it. */
+  /** Removes the owner reference from a dependent that still has it. */
   function orphan(dependent: Node, ownerUid: string): Promise<void> {
     return untilAgreed(async () => {
       const metadata = await find(dependent.kind, referenceTo(dependent));
@@ -141,7 +144,10 @@ export function createCollector(
     await change(node, metadata, { finalizers: metadata.finalizers?.filter((each) => each !== finalizer) ?? [] });
   }
 
-  /** Changes lists in an object's metadata, which are replaced whole: nobody else may have written meanwhile. */
+  /**
+   * Changes lists in an object's metadata. The patch replaces the lists, so it uses the resourceVersion as a
+   * precondition.
+   */
   async function change(
     node: Node,
     { uid, resourceVersion }: ObjectMeta,
@@ -169,7 +175,10 @@ export function createCollector(
     }
   }
 
-  /** Finds out whether an owner exists that nobody has seen, wherever those who refer to it say it is. */
+  /**
+   * Verifies by a live read that an owner exists that the graph has not observed, at every location its dependents
+   * claim.
+   */
   async function verify(ownerUid: string): Promise<void> {
     if (graph.get(ownerUid)) return;
     let isThere = false;
@@ -189,7 +198,7 @@ export function createCollector(
     if (isThere && !graph.get(ownerUid)) throw new UnseenOwner(`${ownerUid} is there, but out of sight`);
   }
 
-  /** The places an owner is said to be at, and who says so. */
+  /** Returns the locations that dependents claim for an owner, and the dependents of each. */
   function claimsOf(ownerUid: string) {
     const claims = new Map<string, { reference: OwnerReference; namespace: string | undefined; dependents: Node[] }>();
     for (const dependent of graph.referringTo(ownerUid)) {
@@ -208,7 +217,7 @@ export function createCollector(
   return { look, verify };
 }
 
-/** Does something again for as long as others were faster, within reason. */
+/** Retries on conflict, up to the maximum number of attempts. */
 async function untilAgreed<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = maxAttempts; ; left--) {
     try {

@@ -34,7 +34,7 @@ const refer = ({ apiVersion, kind, metadata }: KubernetesObject, blockOwnerDelet
   blockOwnerDeletion,
 });
 
-/** Makes a ConfigMap, or an object of another kind. */
+/** Creates a ConfigMap, or an object of another kind. */
 function make(
   { client }: Cluster,
   name: string,
@@ -48,13 +48,13 @@ function del({ client }: Cluster, name: string, propagationPolicy: DeleteOptions
   return client.delete(configMap, { name, namespace: 'default' }, { propagationPolicy });
 }
 
-/** The ConfigMaps there are in the namespace, with a `-` those on their way out. */
+/** Returns the ConfigMaps of the namespace, terminating ones with a `-`. */
 async function present({ client }: Cluster, kind: DynamicKind = configMap): Promise<string> {
   const { items } = await client.list(kind, { namespace: 'default' });
   return items.map(({ metadata }) => `${metadata.deletionTimestamp ? '-' : ''}${metadata.name}`).join(' ');
 }
 
-test('what is owned goes after its owner, down to the last', async () => {
+test('dependents are deleted after their owner, transitively', async () => {
   await using cluster = await startCollecting();
   const a = await make(cluster, 'a');
   const b = await make(cluster, 'b', [refer(a)]);
@@ -68,7 +68,7 @@ test('what is owned goes after its owner, down to the last', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('what was orphaned while nobody collected is found at the start', async () => {
+test('orphans of deleted owners are found at startup', async () => {
   await using cluster = await startCluster();
   const a = await make(cluster, 'a');
   await make(cluster, 'b', [refer(a)]);
@@ -78,7 +78,7 @@ test('what was orphaned while nobody collected is found at the start', async () 
   assert.equal(await present(cluster), '');
 });
 
-test('what is said to be owned by what never was goes', async () => {
+test('an object with an owner that never existed is deleted', async () => {
   await using cluster = await startCollecting();
   const a = await make(cluster, 'a');
   await make(cluster, 'never', [{ ...refer(a), uid: 'never-was' }]);
@@ -87,7 +87,7 @@ test('what is said to be owned by what never was goes', async () => {
   assert.equal(await present(cluster), 'a');
 });
 
-test('one owner that is left keeps an object, which forgets the other', async () => {
+test('one existing owner keeps an object, which loses the reference to the deleted one', async () => {
   await using cluster = await startCollecting();
   const [a, b] = [await make(cluster, 'a'), await make(cluster, 'b')];
   await make(cluster, 'c', [refer(a), refer(b)]);
@@ -100,7 +100,7 @@ test('one owner that is left keeps an object, which forgets the other', async ()
   );
 });
 
-test('in the foreground an owner stays until what blocks it is gone', async () => {
+test('in foreground deletion, an owner waits for its blocking dependents', async () => {
   await using cluster = await startCollecting();
   const a = await make(cluster, 'a');
   const b = await make(cluster, 'b', [refer(a, true)]);
@@ -118,7 +118,7 @@ test('in the foreground an owner stays until what blocks it is gone', async () =
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('in the foreground an owner does not wait for what does not block it', async () => {
+test('in foreground deletion, an owner does not wait for non-blocking dependents', async () => {
   await using cluster = await startCollecting();
   const a = await make(cluster, 'a');
   await cluster.client.create(configMap, {
@@ -130,7 +130,7 @@ test('in the foreground an owner does not wait for what does not block it', asyn
   assert.equal(await present(cluster), '-b');
 });
 
-test('what another owner keeps is let go of by the one that goes in the foreground', async () => {
+test('a dependent with another owner loses the reference to an owner in foreground deletion', async () => {
   await using cluster = await startCollecting();
   const [a, b] = [await make(cluster, 'a'), await make(cluster, 'b')];
   await make(cluster, 'c', [refer(a, true), refer(b, true)]);
@@ -140,7 +140,7 @@ test('what another owner keeps is let go of by the one that goes in the foregrou
   assert.equal(await present(cluster), 'b c');
 });
 
-test('orphans lose their owner and live on', async () => {
+test('orphaned dependents lose their owner reference and stay', async () => {
   await using cluster = await startCollecting();
   await defineBox(cluster.client);
   await cluster.pass(1);
@@ -157,7 +157,7 @@ test('orphans lose their owner and live on', async () => {
 });
 
 for (const policy of ['Background', 'Foreground'] as const) {
-  test(`owners in a circle go when one of them is deleted: ${policy}`, async () => {
+  test(`owners in a cycle are deleted when one of them is: ${policy}`, async () => {
     await using cluster = await startCollecting();
     const { client } = cluster;
     const names = ['a', 'b', 'c'];
@@ -179,7 +179,7 @@ for (const policy of ['Background', 'Foreground'] as const) {
     assert.deepEqual(cluster.complaints, []);
   });
 
-  test(`who owns itself goes like anyone: ${policy}`, async () => {
+  test(`an object that owns itself is deleted: ${policy}`, async () => {
     await using cluster = await startCollecting();
     const self = await make(cluster, 'self');
     const ownerReferences = [refer(self, true)];
@@ -193,7 +193,7 @@ for (const policy of ['Background', 'Foreground'] as const) {
   });
 }
 
-test('owners of each other that are all deleted in the foreground do not wait for each other', async () => {
+test('a cycle in foreground deletion has no deadlock', async () => {
   await using cluster = await startCollecting();
   const [a, b] = [await make(cluster, 'a'), await make(cluster, 'b')];
   for (const [name, owner] of [
@@ -209,7 +209,7 @@ test('owners of each other that are all deleted in the foreground do not wait fo
   assert.equal(await present(cluster), '');
 });
 
-test('objects of kinds that users define own and are owned', async () => {
+test('custom resources can be owners and dependents', async () => {
   await using cluster = await startCollecting();
   const a = await make(cluster, 'a');
   await defineBox(cluster.client);
@@ -224,7 +224,7 @@ test('objects of kinds that users define own and are owned', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('what a kind owned goes when the kind does', async () => {
+test('dependents of a custom resource are deleted with its CRD', async () => {
   await using cluster = await startCollecting();
   await defineBox(cluster.client);
   await cluster.pass(1);
@@ -236,7 +236,7 @@ test('what a kind owned goes when the kind does', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('what an unknown kind is said to own is kept until the kind is known', async () => {
+test('dependents of an unknown kind are kept until the kind is known', async () => {
   await using cluster = await startCollecting();
   const unknown = { apiVersion: 'example.com/v1', kind: 'Box', name: 'boxed', uid: 'never-was' };
   await make(cluster, 'a', [unknown]);
@@ -247,7 +247,7 @@ test('what an unknown kind is said to own is kept until the kind is known', asyn
   assert.equal(await present(cluster), '');
 });
 
-test('nobody is owned across namespaces, and an event says so', async () => {
+test('owner references across namespaces are invalid, and emit an event', async () => {
   await using cluster = await startCollecting();
   const { client } = cluster;
   await client.create(namespace, { metadata: { name: 'elsewhere' } });
@@ -268,7 +268,7 @@ test('nobody is owned across namespaces, and an event says so', async () => {
   );
 });
 
-test('what has no namespace is kept whatever it says of owners within one', async () => {
+test('a cluster-scoped object with a namespaced owner is kept', async () => {
   await using cluster = await startCollecting();
   const { client } = cluster;
   const a = await make(cluster, 'a');
@@ -280,7 +280,7 @@ test('what has no namespace is kept whatever it says of owners within one', asyn
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('owners without a namespace own within any', async () => {
+test('cluster-scoped owners may have dependents in any namespace', async () => {
   await using cluster = await startCollecting();
   const { client } = cluster;
   const role = await client.create(clusterRole, { metadata: { name: 'wide' }, rules: [] });
@@ -292,7 +292,7 @@ test('owners without a namespace own within any', async () => {
   assert.equal(await present(cluster, secret), '');
 });
 
-test('hundreds of dependents of one owner, each of which owns the next, go in the foreground', async () => {
+test('hundreds of chained dependents are deleted in the foreground', async () => {
   await using cluster = await startCollecting();
   const a = await make(cluster, 'a');
   let last = await make(cluster, 'dependent-0', [refer(a, true)]);
@@ -306,7 +306,7 @@ test('hundreds of dependents of one owner, each of which owns the next, go in th
   assert.deepEqual(cluster.complaints, []);
 });
 
-/** Runs the collector with what becomes of its requests in somebody else's hands, for as long as something takes. */
+/** Runs the collector with intercepted requests while a callback runs. */
 async function collecting(
   cluster: Cluster,
   meddle: (request: ApiRequest) => Promise<void>,
@@ -332,7 +332,7 @@ async function collecting(
   }
 }
 
-test('a kind that cannot be listed keeps the others waiting for half a minute, and no longer', async () => {
+test('a kind that cannot be listed blocks the others for at most 30 seconds', async () => {
   await using cluster = await startCluster();
   const breakSecrets = async ({ path }: ApiRequest) => {
     if (path === '/api/v1/secrets') throw new Error('broken');
@@ -348,7 +348,7 @@ test('a kind that cannot be listed keeps the others waiting for half a minute, a
   });
 });
 
-test('what is given an owner at the very moment it is to go stays', async () => {
+test('an object that gets an owner at the moment of its deletion is kept', async () => {
   await using cluster = await startCluster();
   const a = await make(cluster, 'a');
   const saviour = await make(cluster, 'saviour');
@@ -371,7 +371,7 @@ test('what is given an owner at the very moment it is to go stays', async () => 
   });
 });
 
-test('over the network the same comes of it', async () => {
+test('garbage collection over the network has the same results', async () => {
   await using server = await startTestServer({ https: true });
   const { client } = server;
   const stop = new AbortController();

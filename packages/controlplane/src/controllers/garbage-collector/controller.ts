@@ -7,13 +7,16 @@ import { createCollector, UnseenOwner } from './collector.ts';
 import { createGraph, type Node } from './graph.ts';
 import { kindsOfKinds, startMonitors } from './monitors.ts';
 
-/** Objects looked at at a time. */
+/** Number of objects processed concurrently. */
 const workers = 20;
 
-/** Keys of the queue: the uid of an object, or after this mark that of an owner nobody has seen. */
+/** Queue keys are the UID of an object, or this prefix and the UID of an owner that was not observed. */
 const unseenMark = '?';
 
-/** Deletes what is owned by what is gone, of any kind, and sees to deletions in the foreground and those that orphan. */
+/**
+ * Garbage collector: deletes objects of any kind whose owners no longer exist, and executes foreground deletion and
+ * orphaning.
+ */
 export function garbageCollector(): Runnable {
   return {
     name: 'garbage-collector',
@@ -57,12 +60,9 @@ export function garbageCollector(): Runnable {
         key.startsWith(unseenMark) ? void (await collector.verify(key.slice(unseenMark.length))) : collector.look(key);
       const onError = (key: string, error: unknown) => {
         if (error instanceof UnseenOwner) return;
-        log.error(
-          { controller: 'garbage-collector', key, error },
-          'an object could not be looked at; it is tried again',
-        );
+        log.error({ controller: 'garbage-collector', key, error }, 'garbage collection of object failed; requeued');
       };
-      // Nearly everything has an owner that is yet to be seen while not all is known.
+      // Before all monitors have synced, most owners have not been observed yet.
       await monitors.complete;
       await runWorkers(queue, { workers, work, onError }, signal);
     },

@@ -17,7 +17,7 @@ const none: Dependents = { count: 0, blocking: 0, isOneWaiting: false, isCircula
 const some: Dependents = { count: 2, blocking: 1, isOneWaiting: false, isCircular: false };
 const circle: Dependents = { ...some, isOneWaiting: true, isCircular: true };
 
-/** `owners` are their states, in the order of uids `o0`, `o1`. */
+/** `owners` are their states, in the order of UIDs `o0`, `o1`. */
 function look(
   owners: readonly OwnerState[],
   dependents: Dependents,
@@ -41,106 +41,110 @@ function told(step: Step): string {
 }
 
 const cases: readonly { name: string; actual: () => string; expected: string }[] = [
-  { name: 'what has no owners is never touched', actual: () => look([], some), expected: 'nothing' },
-  { name: 'an owner that is there keeps it', actual: () => look(['solid'], none), expected: 'nothing' },
+  { name: 'an object without owners is never deleted', actual: () => look([], some), expected: 'nothing' },
+  { name: 'an existing owner keeps the object', actual: () => look(['solid'], none), expected: 'nothing' },
   {
-    name: 'without its only owner it is deleted',
+    name: 'an object without its only owner is deleted',
     actual: () => look(['dangling'], none),
     expected: 'delete Background',
   },
   {
-    name: 'without all its owners it is deleted',
+    name: 'an object without all its owners is deleted',
     actual: () => look(['dangling', 'dangling'], some),
     expected: 'delete Background',
   },
-  { name: 'one owner is enough to keep it', actual: () => look(['dangling', 'solid'], none), expected: 'disown o0' },
   {
-    name: 'an owner that waits is let go of if there is another',
+    name: 'one existing owner keeps the object',
+    actual: () => look(['dangling', 'solid'], none),
+    expected: 'disown o0',
+  },
+  {
+    name: 'a waiting owner is removed if there is another',
     actual: () => look(['solid', 'waiting'], some),
     expected: 'disown o1',
   },
   {
-    name: 'all that are gone or wait are let go of',
+    name: 'all absent and waiting owners are removed',
     actual: () => look(['dangling', 'solid', 'waiting'], none),
     expected: 'disown o0 o2',
   },
   {
-    name: 'for an owner that waits it is deleted',
+    name: 'an object with a waiting owner is deleted',
     actual: () => look(['waiting'], none),
     expected: 'delete Background',
   },
   {
-    name: 'what owns others is deleted in the foreground for an owner that waits',
+    name: 'an object with dependents and a waiting owner is deleted in the foreground',
     actual: () => look(['waiting'], some),
     expected: 'delete Foreground',
   },
   {
-    name: 'so it is if another owner is gone',
+    name: 'so is one with another owner that is absent',
     actual: () => look(['dangling', 'waiting'], some),
     expected: 'delete Foreground',
   },
   {
-    name: 'in a circle it ceases to keep its owners',
+    name: 'in a cycle, the object unblocks its owners',
     actual: () => look(['waiting'], { ...some, isOneWaiting: true }),
     expected: 'unblock, delete Foreground',
   },
   {
-    name: 'where it does not keep them there is nothing to cease',
+    name: 'an object that does not block its owners needs no unblocking',
     actual: () => look(['waiting'], { ...some, isOneWaiting: true }, {}, false),
     expected: 'delete Foreground',
   },
   {
-    name: 'a wish to orphan is honoured',
+    name: 'an orphan finalizer determines the policy',
     actual: () => look(['dangling'], some, held('orphan')),
     expected: 'delete Orphan',
   },
   {
-    name: 'a wish for the foreground is honoured',
+    name: 'a foregroundDeletion finalizer determines the policy',
     actual: () => look(['dangling'], some, held('foregroundDeletion')),
     expected: 'delete Foreground',
   },
   {
-    name: 'other finalizers say nothing',
+    name: 'other finalizers do not determine the policy',
     actual: () => look(['dangling'], none, held('example.com/hold')),
     expected: 'delete Background',
   },
   {
-    name: 'what is going needs no help',
+    name: 'a terminating object needs no step',
     actual: () => look(['dangling'], none, { ...going, ...held('example.com/hold') }),
     expected: 'nothing',
   },
   {
-    name: 'in the foreground it waits for what blocks it',
+    name: 'in foreground deletion, an object waits for blocking dependents',
     actual: () => look([], some, { ...going, ...held('foregroundDeletion') }),
     expected: 'nothing',
   },
   {
-    name: 'in the foreground it goes when nothing blocks it',
+    name: 'in foreground deletion, an object is released when nothing blocks it',
     actual: () => look([], { ...some, blocking: 0 }, { ...going, ...held('foregroundDeletion') }),
     expected: 'release foregroundDeletion',
   },
   {
-    name: 'where all of a circle wait, it lets go of its owners',
+    name: 'in a cycle of waiting objects, the object unblocks its owners',
     actual: () => look(['waiting'], circle, { ...going, ...held('foregroundDeletion') }),
     expected: 'unblock',
   },
   {
-    name: 'who lets go of all already waits for another to do so',
+    name: 'an object that is already unblocked waits for the others',
     actual: () => look(['waiting'], circle, { ...going, ...held('foregroundDeletion') }, false),
     expected: 'nothing',
   },
   {
-    name: 'in the foreground its own owners do not matter',
+    name: 'in foreground deletion, the owners do not matter',
     actual: () => look(['dangling'], none, { ...going, ...held('foregroundDeletion') }),
     expected: 'release foregroundDeletion',
   },
   {
-    name: 'what is to be orphaned is',
+    name: 'orphaning is executed',
     actual: () => look([], some, { ...going, ...held('orphan') }),
     expected: 'orphan',
   },
   {
-    name: 'to orphan goes before the foreground',
+    name: 'orphaning takes precedence over foreground deletion',
     actual: () => look([], some, { ...going, ...held('foregroundDeletion', 'orphan') }),
     expected: 'orphan',
   },
@@ -148,21 +152,21 @@ const cases: readonly { name: string; actual: () => string; expected: string }[]
 for (const { name, actual, expected } of cases) test(name, () => assert.equal(actual(), expected));
 
 const states: readonly { name: string; found: ObjectMeta | undefined; state: OwnerState }[] = [
-  { name: 'not there', found: undefined, state: 'dangling' },
-  { name: 'another of its name', found: { name: 'o', uid: 'other' }, state: 'dangling' },
+  { name: 'absent', found: undefined, state: 'dangling' },
+  { name: 'replaced by another object of its name', found: { name: 'o', uid: 'other' }, state: 'dangling' },
   { name: 'there', found: { name: 'o', uid: 'o' }, state: 'solid' },
   { name: 'going', found: { name: 'o', uid: 'o', ...going }, state: 'solid' },
   {
-    name: 'to be deleted in the foreground some day',
+    name: 'marked for foreground deletion but not deleted',
     found: { name: 'o', uid: 'o', ...held('foregroundDeletion') },
     state: 'solid',
   },
   {
-    name: 'going in the foreground',
+    name: 'in foreground deletion',
     found: { name: 'o', uid: 'o', ...going, ...held('foregroundDeletion') },
     state: 'waiting',
   },
-  { name: 'going and orphaning', found: { name: 'o', uid: 'o', ...going, ...held('orphan') }, state: 'solid' },
+  { name: 'terminating and orphaning', found: { name: 'o', uid: 'o', ...going, ...held('orphan') }, state: 'solid' },
 ];
 for (const { name, found, state } of states) {
   test(`an owner that is ${name} is ${state}`, () => assert.equal(stateOf(owner('o'), found), state));

@@ -10,7 +10,7 @@ const bag = dynamicKind({ group: 'example.com', version: 'v1', kind: 'Bag', plur
 
 type Extra = Partial<ObjectMeta> & { readonly owners?: readonly string[]; readonly loose?: boolean };
 
-/** An object named as its uid; owners are boxes, and blocked unless it is `loose`. */
+/** Returns an object named like its UID; owners are boxes, and blocked unless `loose`. */
 function object(uid: string, { owners = [], loose = false, ...metadata }: Extra = {}): ObjectMeta {
   const ownerReferences = owners.map((owner) => ({
     apiVersion: 'example.com/v1',
@@ -42,7 +42,7 @@ function createWorld() {
   };
 }
 
-test('an owner that was not seen is to be verified, once it is referred to', () => {
+test('an unobserved owner is verified once it is referenced', () => {
   const { see, heard } = createWorld();
   see('child', { owners: ['parent'] });
   assert.deepEqual(heard(), ['unseen parent']);
@@ -50,7 +50,7 @@ test('an owner that was not seen is to be verified, once it is referred to', () 
   assert.deepEqual(heard(), [], 'it is what it was said to be');
 });
 
-test('what has an owner that was seen raises no suspicion', () => {
+test('an object with an observed owner is not enqueued', () => {
   const { see, heard } = createWorld();
   see('parent');
   see('child', { owners: ['parent'] });
@@ -58,7 +58,7 @@ test('what has an owner that was seen raises no suspicion', () => {
   assert.deepEqual(heard(), []);
 });
 
-test('when an owner goes all its dependents are suspect', () => {
+test('all dependents are enqueued when their owner is deleted', () => {
   const { graph, see, heard } = createWorld();
   see('parent');
   see('a', { owners: ['parent'] });
@@ -70,7 +70,7 @@ test('when an owner goes all its dependents are suspect', () => {
   assert.deepEqual(heard(), []);
 });
 
-test('an owner that waits has its dependents looked at, and is looked at when the last that blocks it is gone', () => {
+test('the dependents of a waiting owner are enqueued, and the owner when the last blocking one is gone', () => {
   const { graph, see, heard } = createWorld();
   see('parent');
   see('a', { owners: ['parent'] });
@@ -86,7 +86,7 @@ test('an owner that waits has its dependents looked at, and is looked at when th
   assert.deepEqual(heard(), ['late'], 'what comes late is to go, too');
 });
 
-test('who owns itself does not block itself', () => {
+test('an object that owns itself does not block itself', () => {
   const { graph, see, heard } = createWorld();
   see('self', { owners: ['self'] });
   see('self', { owners: ['self'], ...waiting });
@@ -96,7 +96,7 @@ test('who owns itself does not block itself', () => {
   assert.equal(graph.size, 0);
 });
 
-test('a circle is one only if all in it wait, and each blocks the next', () => {
+test('a cycle counts only if all its members wait and block', () => {
   const { graph, see } = createWorld();
   const isCircular = () => ['a', 'b', 'c'].map((uid) => graph.dependentsOf(uid).isCircular).join(' ');
   see('a', { owners: ['c'], ...waiting });
@@ -111,7 +111,7 @@ test('a circle is one only if all in it wait, and each blocks the next', () => {
   assert.equal(isCircular(), 'false false false');
 });
 
-test('a reference by another name, kind or namespace is suspect, whichever is seen first', () => {
+test('a reference with another name, kind or namespace is enqueued, in any order of observation', () => {
   const { graph, see, heard } = createWorld();
   const wrong = (uid: string, change: object, namespace = 'default') => {
     const [reference] = object(uid, { owners: ['parent'] }).ownerReferences!;
@@ -127,7 +127,7 @@ test('a reference by another name, kind or namespace is suspect, whichever is se
   assert.deepEqual(heard(), ['named', 'kind', 'misplaced place by parent', 'place']);
 });
 
-test('a list of a kind takes away what is not in it, and nothing of other kinds', () => {
+test('a list of a kind removes missing objects, and nothing of other kinds', () => {
   const { graph, see, heard } = createWorld();
   see('parent');
   see('other');
@@ -137,7 +137,7 @@ test('a list of a kind takes away what is not in it, and nothing of other kinds'
   assert.deepEqual([graph.get('parent'), graph.get('child')?.uid], [undefined, 'child']);
 });
 
-test('nothing is left of a graph from which all was taken', () => {
+test('an emptied graph keeps nothing', () => {
   const { graph, see } = createWorld();
   for (let index = 0; index < 100; index++)
     see(`n${index}`, { owners: [`n${(index * 7) % 100}`, `n${(index * 3) % 100}`] });
@@ -146,7 +146,7 @@ test('nothing is left of a graph from which all was taken', () => {
   for (let index = 0; index < 100; index++) assert.deepEqual([...graph.referringTo(`n${index}`)], []);
 });
 
-test('an owner that waits for very many is told once, when the last of them is gone', () => {
+test('an owner with very many dependents is enqueued once, when the last of them is gone', () => {
   const { graph, see, heard } = createWorld();
   const many = 10_000;
   see('parent');
@@ -157,7 +157,7 @@ test('an owner that waits for very many is told once, when the last of them is g
   assert.deepEqual(heard(), ['parent']);
 });
 
-test('whatever comes and goes, dependents are those that refer to an owner', () => {
+test('after any changes, the dependents of an owner are the objects that refer to it', () => {
   const uid = fc.constantFrom('a', 'b', 'c', 'd');
   const event = fc.record({
     uid,

@@ -1,9 +1,9 @@
 /**
- * Who owns whom, by uid: every object there is, and for each owner, there or not, what refers to it. It is kept by what
- * is observed and may lag behind; whoever acts on it asks the server first.
+ * Dependency graph by UID: all observed objects and, for each owner, observed or not, its dependents. Watch events
+ * maintain the graph, so it may be stale; every action is preceded by a live read.
  *
- * Little is kept of an object, as there may be very many: where it is found, its owners, and whether it is going. In one
- * process the texts are those of the API server's own copy.
+ * The graph keeps little per object, as there may be very many: its location, its owners, and its deletion state. In a
+ * single process, the strings are shared with the API server's copy.
  */
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
@@ -12,26 +12,29 @@ import type { OwnerReference } from '@kruise/machinery/owner-references';
 import { groupOf } from '@kruise/schema/kind';
 import { type Dependents, isOrphaning, isWaiting } from './decide.ts';
 
-/** An object that was observed. */
+/** An observed object. */
 export type Node = {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string | undefined;
   kind: DynamicKind;
   owners: readonly OwnerReference[];
-  /** What is known of its end: it is not deleted; it is, and waits for what it owns; it is, and that is that. */
+  /**
+   * Deletion state: not deleted; waiting for its dependents; orphaning its dependents; or terminating without further
+   * work.
+   */
   fate: 'none' | 'waiting' | 'orphaning' | 'going';
 };
 
-/** Who is told what has to be looked at. */
+/** Listener for objects that need processing. */
 export type GraphListener = {
-  /** An object may be garbage, or may go on with its own deletion. */
+  /** An object may be garbage, or its own deletion may continue. */
   suspect(uid: string): void;
-  /** An owner is referred to that was not observed: perhaps it does not exist. */
+  /** A reference points to an owner that was not observed and may not exist. */
   unseen(ownerUid: string): void;
-  /** An owner that had dependents is gone. */
+  /** An owner with dependents was deleted. */
   gone(owner: Node): void;
-  /** An object refers to an owner in another namespace, which can own nothing here. */
+  /** An object refers to an owner in another namespace, which is not allowed. */
   misplaced(dependent: Node, reference: OwnerReference): void;
 };
 
@@ -41,12 +44,12 @@ export type Graph = ReturnType<typeof createGraph>;
 
 const noOwners: readonly OwnerReference[] = [];
 
-/** A graph of nothing. */
+/** Creates an empty graph. */
 export function createGraph(listener: GraphListener) {
   const nodes = new Map<string, Node>();
   const dependents = new Map<string, DependentSet>();
 
-  /** Takes note of an object as it is now. */
+  /** Records the current state of an object. */
   function observe(kind: DynamicKind, metadata: ObjectMeta): void {
     const { uid, name = '', namespace } = metadata;
     if (!uid) return;
@@ -65,7 +68,10 @@ export function createGraph(listener: GraphListener) {
     if (node.fate === 'waiting' || node.fate === 'orphaning') listener.suspect(uid);
   }
 
-  /** An owner that was only heard of so far is seen: those who refer to it by another name are mistaken. */
+  /**
+   * Marks an owner as observed that was only referenced so far. Dependents that refer to it by another name have
+   * invalid references.
+   */
   function recognise(owner: Node): void {
     for (const dependent of dependents.get(owner.uid)?.nodes ?? []) {
       for (const reference of dependent.owners) {
@@ -91,7 +97,7 @@ export function createGraph(listener: GraphListener) {
     for (const { uid } of before) unblock(uid);
   }
 
-  /** What follows from a reference that was not there before. */
+  /** Handles an added owner reference. */
   function refer(node: Node, reference: OwnerReference): void {
     const owner = nodes.get(reference.uid);
     if (!owner) listener.unseen(reference.uid);
@@ -99,7 +105,7 @@ export function createGraph(listener: GraphListener) {
     else if (owner.fate === 'waiting') listener.suspect(node.uid);
   }
 
-  /** An owner that waits for its dependents is looked at when none of them keeps it any more. */
+  /** Enqueues a waiting owner when no dependent blocks its deletion any more. */
   function unblock(ownerUid: string): void {
     if (nodes.get(ownerUid)?.fate === 'waiting' && dependentsOf(ownerUid).blocking === 0) listener.suspect(ownerUid);
   }
@@ -122,7 +128,7 @@ export function createGraph(listener: GraphListener) {
     }
   }
 
-  /** Takes note that an object is gone. */
+  /** Records the deletion of an object. */
   function remove(uid: string): void {
     const node = nodes.get(uid);
     if (!node) return;
@@ -135,7 +141,7 @@ export function createGraph(listener: GraphListener) {
     for (const each of left.nodes) listener.suspect(each.uid);
   }
 
-  /** Takes note of all objects of a kind: what else was known of it is gone. */
+  /** Replaces all objects of a kind: objects that are not in the list were deleted. */
   function replace(kind: DynamicKind, objects: readonly { readonly metadata: ObjectMeta }[]): void {
     const present = new Set(objects.map(({ metadata }) => metadata.uid));
     for (const node of nodes.values()) {
@@ -160,7 +166,7 @@ export function createGraph(listener: GraphListener) {
     };
   }
 
-  /** Whether one that waits for its dependents waits in the end for itself. */
+  /** Reports whether an object that waits for its dependents waits, indirectly, for itself. */
   function waitsForItself(start: string): boolean {
     const seen = new Set<string>();
     const left = [start];
@@ -182,7 +188,7 @@ export function createGraph(listener: GraphListener) {
     replace,
     dependentsOf,
     get: (uid: string): Node | undefined => nodes.get(uid),
-    /** The objects that refer to an owner, there or not. */
+    /** Objects that refer to an owner, observed or not. */
     referringTo: (ownerUid: string): Iterable<Node> => dependents.get(ownerUid)?.nodes ?? [],
     get size() {
       return nodes.size;
@@ -196,12 +202,12 @@ function fateOf(metadata: ObjectMeta): Node['fate'] {
   return isWaiting(metadata) ? 'waiting' : 'going';
 }
 
-/** Each owner once, however often it is referred to. */
+/** Yields each owner once, even if it is referenced several times. */
 function ownersOf({ owners }: Node): Iterable<string> {
   return owners.length < 2 ? owners.map(({ uid }) => uid) : new Set(owners.map(({ uid }) => uid));
 }
 
-/** Whether an owner waits for a dependent when it is deleted in the foreground. Nobody waits for itself. */
+/** Reports whether a dependent blocks the foreground deletion of an owner. An object does not block itself. */
 function isBlocking({ uid, owners }: Node, ownerUid: string): boolean {
   return uid !== ownerUid && owners.some((each) => each.uid === ownerUid && each.blockOwnerDeletion === true);
 }
@@ -210,7 +216,10 @@ function isSameOwner(a: OwnerReference, b: OwnerReference): boolean {
   return a.uid === b.uid && a.name === b.name && a.kind === b.kind && a.apiVersion === b.apiVersion;
 }
 
-/** Whether a reference, besides the uid of an owner, has its kind and name, and can reach it. Any version will do. */
+/**
+ * Reports whether a reference matches the owner in group, kind and name, and may refer to its namespace. Versions are
+ * ignored.
+ */
 function isMeant(owner: Node, { apiVersion, kind, name }: OwnerReference, dependent: Node): boolean {
   const isSameKind = owner.kind.kind === kind && owner.kind.group === groupOf(apiVersion);
   return isSameKind && owner.name === name && !isElsewhere(owner, dependent);

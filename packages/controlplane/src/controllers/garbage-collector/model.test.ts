@@ -1,4 +1,4 @@
-/** Deletes at random in graphs made at random, and compares what is left with what should be. */
+/** Model test: deletes random objects in random graphs, and compares the remaining objects with the model. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMap } from '@kruise/api/core/configmap';
@@ -7,18 +7,18 @@ import type { DeleteOptions } from '@kruise/client/client';
 import fc from 'fast-check';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
 
-/** The owners of each object. */
+/** Owners of each object. */
 type World = ReadonlyMap<string, ReadonlySet<string>>;
 type Policy = NonNullable<DeleteOptions['propagationPolicy']>;
 type Plan = {
-  /** For each object, which of the others own it, and whether they wait for it. */
+  /** Owners of each object, and whether they are blocked by it. */
   readonly owners: readonly (readonly { readonly owner: number; readonly isBlocking: boolean }[])[];
   readonly deletions: readonly { readonly index: number; readonly policy: Policy }[];
 };
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
 
-/** What is left after a deletion: all but the object, and whatever then has no owner left of those it had. */
+/** Returns the objects after a deletion: all but the object, and everything that lost all its owners. */
 function expectedAfter(world: World, name: string, policy: Policy): World {
   if (!world.has(name)) return world;
   const gone = new Set([name]);
@@ -81,7 +81,7 @@ const plan = fc.integer({ min: 2, max: names.length }).chain((size) => {
   });
 });
 
-test('whatever owns whom, what is left after a deletion is what has an owner left, or never had one', async () => {
+test('after a deletion, exactly the objects with an owner left, or without owners at all, remain', async () => {
   await using cluster = await startCluster();
   await cluster.run(['garbage-collector-controller']);
   await cluster.pass(1);
@@ -105,7 +105,7 @@ test('whatever owns whom, what is left after a deletion is what has an owner lef
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('however deletions coincide, nothing is stuck, and nothing is left that refers to what is gone', async () => {
+test('with concurrent deletions, nothing is stuck, and no reference to a deleted object remains', async () => {
   await using cluster = await startCluster();
   await cluster.run(['garbage-collector-controller']);
   await cluster.pass(1);

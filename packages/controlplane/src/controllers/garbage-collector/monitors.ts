@@ -1,6 +1,6 @@
 /**
- * Keeps the graph up to date: one reflector for each kind whose objects can be deleted, as kinds come and go. Over the
- * network no more than the metadata of objects is asked for, and nothing is kept of them but what the graph keeps.
+ * Monitors: maintain the graph with one reflector per deletable kind, as kinds are added and removed. Only metadata is
+ * requested over the network, and only the graph keeps data.
  */
 import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
 import { apiService } from '@kruise/api/apiregistration/apiservice';
@@ -15,15 +15,15 @@ import { after } from '@kruise/values/clock';
 import { linkedController } from '@kruise/values/linked-controller';
 import type { Graph } from './graph.ts';
 
-/** The kinds whose changes tell that other kinds may have come or gone. */
+/** Kinds whose changes indicate that other kinds may have been added or removed. */
 export const kindsOfKinds = [customResourceDefinition, apiService] as const;
 
 export type Monitors = {
-  /** The kind a reference names, in its version or, if that is not served, in another. */
+  /** Returns the kind of a reference in its version or, if that version is not served, in another. */
   kindOf(reference: { readonly apiVersion: string; readonly kind: string }): DynamicKind | undefined;
-  /** Whether all there is has been seen: before, something may have dependents that nobody knows of. */
+  /** Reports whether all kinds have synced; before that, an object may have unknown dependents. */
   isComplete(): boolean;
-  /** Resolves when everything has been seen, or that takes too long. */
+  /** Resolves when all kinds have synced, or after a timeout. */
   readonly complete: Promise<void>;
 };
 
@@ -31,19 +31,21 @@ type Monitor = {
   readonly kind: DynamicKind;
   readonly stop: AbortController;
   isSynced: boolean;
-  /** Whether it has been waited for long enough. */
+  /** The sync timeout of the monitor has passed. */
   isOverdue: boolean;
 };
 
-/** What is served is asked again after so long, if nothing tells that it has changed. */
+/** Interval of discovery without change notifications. */
 const refreshMs = 30_000;
 const retryMs = 5000;
-/** A kind that cannot be listed for so long is no longer waited for: others must not suffer from it. */
+/** Sync timeout of a kind: a kind that cannot be listed must not block the others. */
 const patienceMs = 30_000;
-/** Events are very many, own nothing and are owned by nothing; they go by themselves. */
+/** Events are very many, have no owners or dependents, and expire by TTL. */
 const ignored = new Set(['events', 'events.events.k8s.io']);
 
-/** Follows all kinds until the signal is aborted; `onKinds` is called whenever other kinds are known than before. */
+/**
+ * Starts monitors for all kinds until the signal is aborted. Calls `onKinds` whenever the set of known kinds changes.
+ */
 export function startMonitors(
   { client, clock, random, caches, log }: ControllerContext,
   graph: Graph,
@@ -87,14 +89,15 @@ export function startMonitors(
       progress() {},
     };
     const onError = (error: unknown) => {
-      // A kind that went out of service is found out about by discovery.
-      if (!isNotFound(error)) log.warn({ resource: resourceOf(kind), error }, 'objects cannot be followed for now');
+      // Discovery handles a kind that is no longer served.
+      if (!isNotFound(error))
+        log.warn({ resource: resourceOf(kind), error }, 'failed to list and watch objects; will retry');
     };
     void runReflector(metadata, clock, random, kind, { newest: true, onError }, sink, ended);
   }
 
   function follow(discovered: Discovery): void {
-    // Who does not answer for a while may still have all its objects.
+    // An API group that does not respond may still have all its objects.
     const silent = new Set(discovered.failures.map(({ groupVersion }) => groupVersion));
     const kept = kinds.filter((kind) => silent.has(apiVersionOf(kind)));
     const known = new Set(kinds.map(idOf));
@@ -125,7 +128,7 @@ export function startMonitors(
         follow(await discover(client, { signal }));
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ error }, 'what is served cannot be found out for now');
+        log.warn({ error }, 'discovery failed; will retry');
         waitMs = retryMs;
       }
       const waited = linkedController(signal);

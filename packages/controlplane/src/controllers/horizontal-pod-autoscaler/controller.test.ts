@@ -47,7 +47,7 @@ const autoscale = ({ client }: Cluster) =>
     },
   });
 
-/** A client to whom somebody serves metrics: each Pod uses so much of a processor. */
+/** Returns a client with a fake metrics API: each Pod has the same CPU usage. */
 function withMetrics(client: Client, usage: () => string, now: () => number, asked: string[] = []): Client {
   return createClient({
     ...client.transport,
@@ -66,7 +66,7 @@ function withMetrics(client: Client, usage: () => string, now: () => number, ask
   });
 }
 
-test('a workload grows with its load, by the rights of its controller alone', async () => {
+test('a workload scales up with its load, with the permissions of the controller', async () => {
   await using cluster = await startCluster();
   const { client, clock } = cluster;
   await addWorkload(cluster);
@@ -101,7 +101,7 @@ test('a workload grows with its load, by the rights of its controller alone', as
   await done;
 });
 
-test('without metrics nothing is scaled, and it is told why', async () => {
+test('without metrics, nothing is scaled, and an event is emitted', async () => {
   await using cluster = await startCluster();
   await addWorkload(cluster);
   await autoscale(cluster);
@@ -117,7 +117,7 @@ test('without metrics nothing is scaled, and it is told why', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a size that is refused is told', async () => {
+test('a rejected rescale emits an event', async () => {
   await using cluster = await startCluster();
   const { client, clock } = cluster;
   await addWorkload(cluster);
@@ -151,7 +151,7 @@ test('a size that is refused is told', async () => {
   await done;
 });
 
-test('two autoscalers of the same Pods are both refused', async () => {
+test('two autoscalers of the same Pods are both rejected', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await addWorkload(cluster);
@@ -177,7 +177,7 @@ const answers = new Map<string, object>([
   ['/apis/external.metrics.k8s.io/v1beta1/namespaces/ns/queue', { items: [{ value: '2' }, { value: '500m' }] }],
 ]);
 
-test('custom and external measures are asked of their APIs', async () => {
+test('custom and external metrics are queried from their APIs', async () => {
   await using cluster = await startCluster();
   const queries: unknown[] = [];
   const client = createClient({

@@ -19,20 +19,20 @@ import { type AutoscalerSettings, usualAutoscalerSettings } from './settings.ts'
 export type AutoscalerOptions = {
   readonly targets?: ScaleTargets;
   readonly settings?: Partial<AutoscalerSettings> | undefined;
-  /** Where measures come from; by default from the APIs of the cluster. */
+  /** Source of metrics; defaults to the metrics APIs of the cluster. */
   readonly metrics?: MetricsSource;
 };
 
 type Question = Observed & { readonly podsOf: (selector: Selector) => readonly Pod[] };
 
-/** Sizes workloads by what is measured of them. */
+/** HorizontalPodAutoscaler controller: scales workloads based on metrics. */
 export function horizontalPodAutoscalerController({
   settings: given = {},
   targets = createScaleTargets(),
   metrics = metricsApis(targets),
 }: AutoscalerOptions = {}): Controller {
   const settings = { ...usualAutoscalerSettings, ...given };
-  // What was called for of late is known to no one else. Who starts anew takes the size there is for it.
+  // Recommendations are only in memory. After a restart, the current size is the first recommendation.
   const histories = new Map<Key, History>();
   const selectors = new Map<Key, Selector>();
 
@@ -52,7 +52,7 @@ export function horizontalPodAutoscalerController({
   }
 
   const rescale: Effect = async (input, signal, { client, record }) => {
-    // What `decide` has made of it.
+    // `decide` sets the input.
     const { autoscaler, scale, replicas, reason, at } = input as Rescale;
     const key = keyOf(autoscaler);
     try {
@@ -77,7 +77,7 @@ export function horizontalPodAutoscalerController({
     predicate: ({ type, object, previous }) =>
       type !== 'updated' || object.metadata.generation !== previous?.metadata.generation,
     uses: [pod],
-    // However it ends, the next look is a period later.
+    // The next reconcile is always one period later, after failures too.
     rateLimiter: () => ({ delayMs: () => settings.periodSeconds * 1000, forget() {}, failures: () => 0 }),
     effects: { rescale },
     observe(caches, key): Question | undefined {
@@ -128,7 +128,7 @@ async function scaleOf(
   }
 }
 
-/** The Pods of a target, provided that it says which they are and no other autoscaler has a claim to them. */
+/** Selects the Pods of a target, if it has a selector and no other autoscaler selects the same Pods. */
 function select(
   key: Key,
   text: string,

@@ -73,7 +73,7 @@ function outcome(observed: Observed) {
   return { to: input?.replicas, reason: input?.reason, events, status, conditions, history, decision };
 }
 
-test('80 % on two Pods with a target of 50 % is four', () => {
+test('80 % on two Pods with a target of 50 % needs four', () => {
   const { to, reason, status, conditions } = outcome(observe(2, [usage(2, 800)]));
   assert.deepEqual([to, reason], [4, 'cpu resource utilization (percentage of request) above target']);
   assert.deepEqual(conditions, {
@@ -92,34 +92,34 @@ type Row = { name: string; observed: Observed; to?: number; conditions?: Record<
 const lately = (replicas: number): History => ({ ...noHistory, recommendations: [{ replicas, at: now - 60_000 }] });
 const rows: readonly Row[] = [
   {
-    name: 'on target nothing is done',
+    name: 'on target, nothing changes',
     observed: observe(4, [usage(4, 500)]),
     conditions: { AbleToScale: 'True ReadyForNewScale' },
   },
   {
-    name: 'it does not shrink before it was idle for long',
+    name: 'it does not scale down within the stabilization window',
     observed: observe(4, [usage(4, 100)], { history: lately(4) }),
     conditions: { AbleToScale: 'True ScaleDownStabilized' },
   },
   {
-    name: 'the first look takes the size there is for what was called for',
+    name: 'the first reconcile takes the current size as the recommendation',
     observed: observe(4, [usage(4, 100)]),
     conditions: { AbleToScale: 'True ScaleDownStabilized' },
   },
   {
-    name: 'it shrinks to what was called for lately',
+    name: 'it scales down to the highest recent recommendation',
     observed: observe(8, [usage(8, 100)], { history: lately(3) }),
     to: 3,
     reason: 'All metrics below target',
   },
   {
-    name: 'it shrinks no further than allowed',
+    name: 'it scales down at most to minReplicas',
     observed: observe(8, [usage(8, 1)], { history: lately(1) }),
     to: 2,
     conditions: { ScalingLimited: 'True TooFewReplicas' },
   },
   {
-    name: 'it grows no further than allowed',
+    name: 'it scales up at most to maxReplicas',
     observed: observe(8, [usage(8, 1000)]),
     to: 10,
     conditions: { ScalingLimited: 'True TooManyReplicas' },
@@ -131,18 +131,18 @@ const rows: readonly Row[] = [
     conditions: { ScalingLimited: 'True ScaleUpLimit' },
   },
   {
-    name: 'a target that is switched off stays off',
+    name: 'a target that is scaled to zero stays disabled',
     observed: observe(0, []),
     conditions: { ScalingActive: 'False ScalingDisabled' },
   },
   {
-    name: 'a target above the bounds is brought within',
+    name: 'a target above the bounds is scaled to the maximum',
     observed: observe(12, []),
     to: 10,
     reason: 'Current number of replicas above Spec.MaxReplicas',
   },
   {
-    name: 'a target below the bounds is brought within',
+    name: 'a target below the bounds is scaled to the minimum',
     observed: observe(1, []),
     to: 2,
     reason: 'Current number of replicas below Spec.MinReplicas',
@@ -161,12 +161,12 @@ for (const { name, observed, to, conditions = {}, reason } of rows) {
 const two = autoscaler({ metrics: [cpu, queue] });
 const broken = { failure: 'unable to fetch metrics from external metrics API: down' };
 
-test('the measure that calls for the most wins', () => {
+test('the highest metric wins', () => {
   const { to, reason } = outcome(observe(4, [usage(4, 600), { value: 80_000 }], { autoscaler: two }));
   assert.deepEqual([to, reason], [8, 'external metric queue(nil) above target']);
 });
 
-test('where one measure fails it may still grow by the others', () => {
+test('with a failed metric, it may still scale up by the others', () => {
   const { to, conditions, events, status } = outcome(observe(4, [usage(4, 1000), broken], { autoscaler: two }));
   assert.deepEqual([to, conditions['ScalingActive']], [8, 'True ValidMetricFound']);
   assert.deepEqual(events, [
@@ -175,7 +175,7 @@ test('where one measure fails it may still grow by the others', () => {
   assert.deepEqual(status.currentMetrics?.[1], { type: '' });
 });
 
-test('but it does not shrink', () => {
+test('with a failed metric, it does not scale down', () => {
   const { to, conditions, events, status } = outcome(
     observe(4, [usage(4, 100), broken], { autoscaler: two, history: lately(1) }),
   );
@@ -187,7 +187,7 @@ test('but it does not shrink', () => {
   assert.equal(status.currentReplicas, 4);
 });
 
-test('where all fail it is told in full', () => {
+test('if all metrics fail, the condition contains the failures', () => {
   const failure =
     'unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)';
   const { events, conditions, status } = outcome(observe(4, [{ failure }]));
@@ -200,7 +200,7 @@ test('where all fail it is told in full', () => {
   assert.equal(status.conditions?.[1]?.message, `the HPA was unable to compute the replica count: ${inner}`);
 });
 
-test('a target that is not found is told', () => {
+test('a missing target sets the condition', () => {
   const { events, conditions, to } = outcome(
     observe(4, [], { target: { failure: 'deployments.apps "web" not found' } }),
   );
@@ -210,7 +210,7 @@ test('a target that is not found is told', () => {
   );
 });
 
-test('without a selector nothing is done', () => {
+test('without a selector, nothing is scaled', () => {
   const selection = {
     failure: 'selector is required',
     event: 'SelectorRequired',
@@ -225,7 +225,7 @@ test('without a selector nothing is done', () => {
   assert.equal(conditions['ScalingActive'], 'False InvalidSelector');
 });
 
-test('a size that could not be set is told, and the time of the last change stays', () => {
+test('a failed rescale is reported, and the last scale time is kept', () => {
   const { decision } = decide(observe(2, [usage(2, 800)]), usualAutoscalerSettings, now);
   assert.ok(typeof decision.status === 'function');
   const failures = [{ action: decision.actions[0]!, error: new Error('quota') }];
@@ -240,7 +240,7 @@ test('a size that could not be set is told, and the time of the last change stay
   );
 });
 
-test('rules take the place of the usual pace', () => {
+test('scaling behavior replaces the default limits', () => {
   const behavior = {
     scaleUp: { stabilizationWindowSeconds: 0, policies: [{ type: 'Pods', value: 1, periodSeconds: 60 }] },
     scaleDown: { stabilizationWindowSeconds: 0, policies: [{ type: 'Percent', value: 10, periodSeconds: 60 }] },
@@ -251,7 +251,7 @@ test('rules take the place of the usual pace', () => {
   assert.deepEqual([down.to, down.conditions['ScalingLimited']], [7, 'True ScaleDownLimit']);
 });
 
-test('what was called for is remembered, whatever came of it', () => {
+test('recommendations are recorded regardless of the outcome', () => {
   const { history } = outcome(observe(4, [usage(4, 100)]));
   assert.deepEqual(
     history.recommendations.map(({ replicas }) => replicas),
@@ -259,13 +259,13 @@ test('what was called for is remembered, whatever came of it', () => {
   );
 });
 
-test('a measure of a kind nobody knows is told', () => {
+test('an unknown metric type is reported', () => {
   const odd = autoscaler({ metrics: [{ type: 'Mood' } as unknown as MetricSpec] });
   const { to, conditions } = outcome(observe(4, [{ failure: '' }], { autoscaler: odd }));
   assert.deepEqual([to, conditions['ScalingActive']], [undefined, 'False InvalidMetricSourceType']);
 });
 
-test('whatever the load, the size stays within bounds, and comes to rest while the load stays', () => {
+test('for any load, the size stays within bounds, and is stable under constant load', () => {
   const bounds = fc.tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 5, max: 40 }));
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 50 }), fc.nat(40_000), bounds, (start, load, [minReplicas, maxReplicas]) => {

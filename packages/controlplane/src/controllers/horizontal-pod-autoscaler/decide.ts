@@ -28,15 +28,15 @@ import type { AutoscalerSettings } from './settings.ts';
 export type Observed = {
   readonly autoscaler: HorizontalPodAutoscaler;
   readonly history: History;
-  /** The size of the target, or why it is not known. */
+  /** Scale of the target, or the reason why it is unknown. */
   readonly target: Scale | Failure;
-  /** The Pods of the target, or why they cannot be told. */
+  /** Pods of the target, or the reason why they cannot be selected. */
   readonly selection: Selection;
-  /** What came of asking for each measure. */
+  /** Result for each metric. */
   readonly answers: readonly MetricAnswer[];
 };
 
-/** `event` and `reason` are the words for why there are no Pods to go by. */
+/** `event` and `reason` describe why no Pods are available. */
 export type Selection =
   | { readonly pods: readonly Pod[] }
   | { readonly failure: string; readonly event: string; readonly reason: string; readonly message: string };
@@ -46,7 +46,7 @@ export type Plan = {
   readonly decision: Decision<HorizontalPodAutoscalerStatus>;
 };
 
-/** What the target's size is set by. */
+/** Input of the rescale effect. */
 export type Rescale = {
   readonly autoscaler: HorizontalPodAutoscaler;
   readonly scale: Scale;
@@ -55,12 +55,12 @@ export type Rescale = {
   readonly at: Instant;
 };
 
-/** The number of replicas there may be, of the target's kind and the autoscaler's bounds. */
+/** Returns the allowed range of replicas. */
 export function boundsOf({ spec }: HorizontalPodAutoscaler): Bounds {
   return { minReplicas: spec?.minReplicas ?? 1, maxReplicas: spec?.maxReplicas ?? 1 };
 }
 
-/** Whether measures are to be asked for: the target is neither switched off nor out of bounds. */
+/** Reports whether metrics are needed: the target is neither scaled to zero nor outside its bounds. */
 export function goesByMetrics(current: number, { minReplicas, maxReplicas }: Bounds): boolean {
   return !(current === 0 && minReplicas !== 0) && current <= maxReplicas && current >= minReplicas;
 }
@@ -115,7 +115,9 @@ export function decide(observed: Observed, settings: AutoscalerSettings, now: In
 
 type Wanted = { readonly replicas: number; readonly name: string; readonly statuses: readonly MetricStatus[] };
 
-/** The most that any measure calls for. Where some cannot be told, the target may grow by the others, but not shrink. */
+/**
+ * Returns the maximum over all metrics. If some metrics fail, the target may scale up by the others but not scale down.
+ */
 function desiredByMetrics(
   { autoscaler, selection, answers }: Observed,
   target: Scale,
@@ -171,7 +173,7 @@ type Wish = {
   readonly settings: AutoscalerSettings;
 };
 
-/** What is left of what measures call for, once it is held back and bounded; and what is said of it. */
+/** Applies stabilization and bounds to the desired replicas, and sets the conditions for them. */
 function holdBack(
   { autoscaler: { spec }, current, desired, bounds, history, settings: { downWindowSeconds } }: Wish,
   report: Report,
@@ -201,7 +203,7 @@ function holdBack(
 
 type Report = ReturnType<typeof createReport>;
 
-/** Collects what is to be said of an autoscaler, and makes a decision of it. */
+/** Collects events and conditions of an autoscaler and builds the decision. */
 function createReport(autoscaler: HorizontalPodAutoscaler, { periodSeconds }: AutoscalerSettings, now: Instant) {
   const before: HorizontalPodAutoscalerStatus = autoscaler.status ?? { desiredReplicas: 0 };
   const events: NewEvent[] = [];

@@ -32,13 +32,13 @@ const plain: readonly [current: number, desired: number, replicas: number, reaso
   [5, 10, 10, 'DesiredWithinRange'],
 ];
 for (const [current, desired, replicas, reason] of plain) {
-  test(`from ${current} to ${desired} is ${replicas}: ${reason}`, () => {
+  test(`scaling from ${current} to ${desired} is limited to ${replicas}: ${reason}`, () => {
     const found = limit(current, desired, bounds);
     assert.deepEqual([found.replicas, found.reason], [replicas, reason]);
   });
 }
 
-test('a workload shrinks to the most that was called for in five minutes', () => {
+test('a workload scales down to the highest recommendation of five minutes', () => {
   assert.equal(stabilize(past({ 10: 4, 300: 6, 301: 9 }), 2, 300, now), 6);
   assert.equal(stabilize(past({ 10: 4 }), 8, 300, now), 8);
   assert.equal(stabilize([], 3, 300, now), 3);
@@ -55,12 +55,12 @@ const stabilizing: readonly [
   desired: number,
   replicas: number,
 ][] = [
-  ['without a window it grows at once', 0, 0, { 5: 1 }, 3, 9, 9],
-  ['it grows to the least of the window', 60, 0, { 5: 5, 30: 7, 61: 1 }, 3, 9, 5],
-  ['it does not grow while less was called for', 60, 0, { 5: 2 }, 3, 9, 3],
-  ['it shrinks to the most of the window', 0, 60, { 5: 5, 30: 4, 61: 9 }, 8, 2, 5],
-  ['unless said otherwise the window is five minutes', 0, undefined, { 290: 7 }, 8, 2, 7],
-  ['a time at the edge of the window is out of it', 60, 0, { 60: 1 }, 3, 9, 9],
+  ['without a window, it scales up at once', 0, 0, { 5: 1 }, 3, 9, 9],
+  ['it scales up to the lowest recommendation of the window', 60, 0, { 5: 5, 30: 7, 61: 1 }, 3, 9, 5],
+  ['it does not scale up while a lower recommendation is in the window', 60, 0, { 5: 2 }, 3, 9, 3],
+  ['it scales down to the highest recommendation of the window', 0, 60, { 5: 5, 30: 4, 61: 9 }, 8, 2, 5],
+  ['the default window is five minutes', 0, undefined, { 290: 7 }, 8, 2, 7],
+  ['a recommendation at the edge of the window is outside of it', 60, 0, { 60: 1 }, 3, 9, 9],
 ];
 for (const [name, up, down, before, current, desired, replicas] of stabilizing) {
   test(name, () => {
@@ -85,33 +85,33 @@ const policies = {
 type LimitRow = [name: string, rules: HPAScalingRules, history: Partial<History>, current: number, expected: number];
 const ups: readonly LimitRow[] = [
   ['a number more', { policies: [policies.pods] }, {}, 10, 14],
-  ['a share more, rounded up', { policies: [policies.percent] }, {}, 7, 11],
-  ['the most of both', { policies: [policies.pods, policies.percent] }, {}, 20, 30],
-  ['the least of both', { policies: [policies.pods, policies.percent], selectPolicy: 'Min' }, {}, 20, 24],
+  ['a percentage more, rounded up', { policies: [policies.percent] }, {}, 7, 11],
+  ['the maximum of both', { policies: [policies.pods, policies.percent] }, {}, 20, 30],
+  ['the minimum of both', { policies: [policies.pods, policies.percent], selectPolicy: 'Min' }, {}, 20, 24],
   ['none at all', { policies: [policies.pods], selectPolicy: 'Disabled' }, {}, 20, 20],
   [
-    'counted from the start of the period',
+    'the replicas at the start of the period',
     { policies: [policies.pods] },
     { scaleUps: changes({ 10: 3, 70: 9 }) },
     13,
     14,
   ],
-  ['what went in the period may come back', { policies: [policies.pods] }, { scaleDowns: changes({ 10: 3 }) }, 10, 17],
+  ['the replicas lost in the period', { policies: [policies.pods] }, { scaleDowns: changes({ 10: 3 }) }, 10, 17],
 ];
 for (const [name, up, history, current, expected] of ups) {
-  test(`growing is limited to ${name}`, () =>
+  test(`scale-up is limited to ${name}`, () =>
     assert.equal(scaleUpLimit(current, rules(up).scaleUp, { ...noHistory, ...history }, now), expected));
 }
 const downs: readonly LimitRow[] = [
   ['a number fewer', { policies: [policies.pods] }, {}, 10, 6],
-  ['a share fewer, cut', { policies: [policies.percent] }, {}, 7, 3],
-  ['the fewest of both', { policies: [policies.pods, policies.percent] }, {}, 20, 10],
-  ['the most of both', { policies: [policies.pods, policies.percent], selectPolicy: 'Min' }, {}, 20, 16],
+  ['a percentage fewer, truncated', { policies: [policies.percent] }, {}, 7, 3],
+  ['the lowest of both', { policies: [policies.pods, policies.percent] }, {}, 20, 10],
+  ['the highest of both', { policies: [policies.pods, policies.percent], selectPolicy: 'Min' }, {}, 20, 16],
   ['none at all', { policies: [policies.pods], selectPolicy: 'Disabled' }, {}, 20, 20],
-  ['counted from the start of the period', { policies: [policies.pods] }, { scaleDowns: changes({ 10: 3 }) }, 7, 6],
+  ['the replicas at the start of the period', { policies: [policies.pods] }, { scaleDowns: changes({ 10: 3 }) }, 7, 6],
 ];
 for (const [name, down, history, current, expected] of downs) {
-  test(`shrinking is limited to ${name}`, () =>
+  test(`scale-down is limited to ${name}`, () =>
     assert.equal(scaleDownLimit(current, rules({}, down).scaleDown, { ...noHistory, ...history }, now), expected));
 }
 
@@ -125,13 +125,13 @@ const ruled: readonly [current: number, desired: number, replicas: number, reaso
   [10, 10, 10, 'DesiredWithinRange'],
 ];
 for (const [current, desired, replicas, reason] of ruled) {
-  test(`by rules from ${current} to ${desired} is ${replicas}: ${reason}`, () => {
+  test(`by policies, scaling from ${current} to ${desired} is limited to ${replicas}: ${reason}`, () => {
     const found = limitByRules(current, desired, bounds, both, noHistory, now);
     assert.deepEqual([found.replicas, found.reason], [replicas, reason]);
   });
 }
 
-test('what is older than an hour is forgotten', () => {
+test('entries older than an hour are pruned', () => {
   const old = { recommendations: past({ 3601: 5 }), scaleUps: changes({ 3601: 1 }), scaleDowns: changes({ 3601: 1 }) };
   const recommended = withRecommendation(old, 3, now);
   assert.deepEqual(recommended.recommendations, [{ replicas: 3, at: now }]);

@@ -1,14 +1,14 @@
-/** What becomes of a number of replicas that measures call for: held back by what was called for before, and bounded. */
+/** Limits for the desired replicas: stabilization windows, scaling policies and bounds. */
 import type { HorizontalPodAutoscalerBehavior, HPAScalingRules } from '@kruise/api/autoscaling/horizontalpodautoscaler';
 import type { Instant } from '@kruise/values/time';
 
-/** A number of replicas that was called for. */
+/** A recommended number of replicas. */
 export type Recommendation = { readonly replicas: number; readonly at: Instant };
 
-/** How many replicas a workload gained or lost. */
+/** Number of replicas that a workload gained or lost. */
 export type ScaleEvent = { readonly change: number; readonly at: Instant };
 
-/** What is remembered of an autoscaler from one look to the next. */
+/** State of an autoscaler that is kept between reconciles. */
 export type History = {
   readonly recommendations: readonly Recommendation[];
   readonly scaleUps: readonly ScaleEvent[];
@@ -17,7 +17,7 @@ export type History = {
 
 export const noHistory: History = { recommendations: [], scaleUps: [], scaleDowns: [] };
 
-/** A number, and why it is not another. */
+/** A number of replicas and the reason for the limit. */
 export type Limited = { readonly replicas: number; readonly reason: string; readonly message: string };
 
 export type Bounds = { readonly minReplicas: number; readonly maxReplicas: number };
@@ -40,7 +40,7 @@ const tooFastDown = {
   message: 'the desired replica count is decreasing faster than the maximum scale rate',
 };
 
-/** The highest number called for within the window, this one included. */
+/** Returns the highest recommendation within the stabilization window, including the current one. */
 export function stabilize(
   recommendations: readonly Recommendation[],
   desired: number,
@@ -51,7 +51,7 @@ export function stabilize(
   return Math.max(desired, ...recommendations.filter(({ at }) => at >= cutoff).map(({ replicas }) => replicas));
 }
 
-/** Within bounds, and at most twice as many at a time, or four. */
+/** Limits the replicas to the bounds and to at most twice the current number, or four. */
 export function limit(current: number, desired: number, { minReplicas, maxReplicas }: Bounds): Limited {
   const fastest = Math.max(2 * current, 4);
   const most = Math.min(maxReplicas, fastest);
@@ -60,7 +60,7 @@ export function limit(current: number, desired: number, { minReplicas, maxReplic
   return { replicas: desired, ...withinRange };
 }
 
-/** How to scale in each direction, with nothing left out. */
+/** Complete scaling rules of both directions. */
 export type Rules = { readonly [D in 'scaleUp' | 'scaleDown']: Required<Omit<HPAScalingRules, 'tolerance'>> };
 
 export function rulesOf({ scaleUp, scaleDown }: HorizontalPodAutoscalerBehavior, downWindowSeconds: number): Rules {
@@ -72,7 +72,7 @@ export function rulesOf({ scaleUp, scaleDown }: HorizontalPodAutoscalerBehavior,
   return { scaleUp: complete(scaleUp, 0), scaleDown: complete(scaleDown, downWindowSeconds) };
 }
 
-/** As close to what is called for as everything called for within each direction's window allows. */
+/** Returns the number closest to the current recommendation that the stabilization windows of both directions allow. */
 export function stabilizeByRules(
   recommendations: readonly Recommendation[],
   current: number,
@@ -98,7 +98,7 @@ export function stabilizeByRules(
       };
 }
 
-/** Within bounds, and no faster than policies allow. */
+/** Limits the replicas to the bounds and the scaling policies. */
 export function limitByRules(
   current: number,
   desired: number,
@@ -122,7 +122,7 @@ export function limitByRules(
 
 type CompleteRules = Rules['scaleUp'];
 
-/** As many as policies allow at most, counted from what there was when their period began. */
+/** Returns the maximum that the policies allow, counted from the replicas at the start of their period. */
 export function scaleUpLimit(current: number, rules: CompleteRules, history: History, now: Instant): number {
   if (rules.selectPolicy === 'Disabled') return current;
   const allowed = rules.policies.map(({ type, value, periodSeconds }) => {
@@ -132,7 +132,7 @@ export function scaleUpLimit(current: number, rules: CompleteRules, history: His
   return rules.selectPolicy === 'Min' ? Math.min(...allowed) : Math.max(...allowed);
 }
 
-/** As few as policies allow at least, counted from what there was when their period began. */
+/** Returns the minimum that the policies allow, counted from the replicas at the start of their period. */
 export function scaleDownLimit(current: number, rules: CompleteRules, history: History, now: Instant): number {
   if (rules.selectPolicy === 'Disabled') return current;
   const allowed = rules.policies.map(({ type, value, periodSeconds }) => {
@@ -153,16 +153,16 @@ function replicasAtStart(
   return current - total(scaleUps) + total(scaleDowns);
 }
 
-/** No window or period is longer than an hour; what is older says nothing any more. */
+/** No window or period exceeds one hour; older entries are pruned. */
 const longestMs = 3_600_000;
 
-/** The history with what was called for now. */
+/** Returns the history with a recommendation of now. */
 export function withRecommendation(history: History, replicas: number, now: Instant): History {
   const recent = history.recommendations.filter(({ at }) => at >= now - longestMs);
   return { ...history, recommendations: [...recent, { replicas, at: now }] };
 }
 
-/** The history with a change that was made now. */
+/** Returns the history with a scale event of now. */
 export function withScaling(history: History, from: number, to: number, now: Instant): History {
   const recent = (events: readonly ScaleEvent[]) => events.filter(({ at }) => at >= now - longestMs);
   const event = { change: Math.abs(to - from), at: now };

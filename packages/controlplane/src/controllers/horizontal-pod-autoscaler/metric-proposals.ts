@@ -1,4 +1,4 @@
-/** What each measure of an autoscaler calls for, what is shown of it, and what is said if it cannot be told. */
+/** Proposed replicas, status and error messages of each metric of an autoscaler. */
 import type { MetricSpec, MetricStatus, MetricTarget } from '@kruise/api/autoscaling/horizontalpodautoscaler';
 import { formatQuantity, MILLI, milliValue, parseQuantity, quantityOf } from '@kruise/values/quantity';
 import { goSelectorText } from '../go-selector-text.ts';
@@ -13,12 +13,12 @@ import {
   type Situation,
 } from './replicas.ts';
 
-/** What came of asking for a measure: values of Pods by name, one value in thousandths, or why there is none. */
+/** Result of a metric query: values by Pod name, one value in milli-units, or the reason for a failure. */
 export type MetricAnswer = { readonly pods: PodMetrics } | { readonly value: number } | Failure;
 
 export type MetricProposal = { readonly replicas: number; readonly name: string; readonly status: MetricStatus };
 
-/** Why a measure calls for nothing: a word for programs, what is told of it, and what is said of it among others. */
+/** Failure of a metric: the reason of the event, the event message, and the text in the summary of all failures. */
 export type MetricFailure = { readonly reason: string; readonly failure: string; readonly error: string };
 
 export type MetricSituation = Situation & { readonly statusReplicas: number; readonly namespace: string };

@@ -1,4 +1,4 @@
-/** Where measures come from: three APIs that somebody may serve, none of which is part of Kubernetes itself. */
+/** Metrics sources: three aggregated APIs, none of which is part of Kubernetes itself. */
 import type { CrossVersionObjectReference, MetricSpec } from '@kruise/api/autoscaling/horizontalpodautoscaler';
 import type { Client } from '@kruise/client/client';
 import type { ScaleTargets } from '@kruise/client/scale-targets';
@@ -11,12 +11,12 @@ import { parseTime } from '@kruise/values/time';
 import type { MetricAnswer } from './metric-proposals.ts';
 import type { PodMetric, PodMetrics } from './replicas.ts';
 
-/** Answers what the measure of an autoscaler is now. It never throws: why there is no answer is an answer. */
+/** Returns the current value of a metric. Never throws: a failure is part of the result. */
 export type MetricsSource = {
   answer(client: Client, spec: MetricSpec, place: Place, signal: AbortSignal): Promise<MetricAnswer>;
 };
 
-/** Whose measures: those of Pods of a namespace. */
+/** Namespace and selector of the Pods. */
 export type Place = { readonly namespace: string; readonly podSelector: string };
 
 type Item = {
@@ -32,7 +32,7 @@ type Item = {
 const usualWindowMs = 60_000;
 const customVersions = ['v1beta2', 'v1beta1'];
 
-/** The APIs of the cluster itself. */
+/** Metrics APIs of the cluster. */
 export function metricsApis(targets: ScaleTargets): MetricsSource {
   return {
     async answer(client, spec, place, signal) {
@@ -83,7 +83,7 @@ export function metricsApis(targets: ScaleTargets): MetricsSource {
     }
   }
 
-  /** Of custom metrics the newest version that is served is asked. */
+  /** Queries the newest served version of the custom metrics API. */
   async function custom(
     get: (path: string, query: Readonly<Record<string, string>>) => Promise<readonly Item[]>,
     path: string,
@@ -124,13 +124,13 @@ async function list(
   signal: AbortSignal,
 ): Promise<readonly Item[]> {
   const { object } = await client.transport.request({ method: 'GET', path, query, signal });
-  // What these APIs answer with are lists, whoever serves them.
+  // All of these APIs return lists.
   return (object as { readonly items?: readonly Item[] | null }).items ?? [];
 }
 
 const unknownResource = 'the server could not find the requested resource';
 
-/** What was asked for; an API that cannot be asked, or has nothing to say, is named. */
+/** Fetches a list; errors and empty results name the API. */
 async function fetched(api: string, resource: string, get: () => Promise<readonly Item[]>): Promise<readonly Item[]> {
   let items: readonly Item[];
   try {
@@ -148,7 +148,7 @@ function metricQuery(selector: LabelSelector | undefined): Readonly<Record<strin
   return selector ? { metricLabelSelector: selectorOf(selector).text } : {};
 }
 
-/** What Pods use of a resource: all their containers, or one. A Pod of which something is not known is left out. */
+/** Returns the usage of a resource by Pod: all containers, or one. Pods with incomplete metrics are left out. */
 function resourceMetrics(items: readonly Item[], resource: string, container: string | undefined): PodMetrics {
   const metrics = new Map<string, PodMetric>();
   for (const item of items) {

@@ -58,27 +58,32 @@ const metrics = (values: Record<string, number>) =>
   new Map(Object.entries(values).map(([name, value]) => [name, metric(value)]));
 
 const grouping: readonly [name: string, pod: Pod, metric: PodMetric | undefined, group: string][] = [
-  ['that runs and is ready counts', pod('p'), metric(1), 'ready'],
-  ['on its way out is ignored', pod('p', { leaving: true }), metric(1), 'ignored'],
+  ['that is running and ready counts', pod('p'), metric(1), 'ready'],
+  ['that is terminating is ignored', pod('p', { leaving: true }), metric(1), 'ignored'],
   ['that failed is ignored', pod('p', { phase: 'Failed' }), metric(1), 'ignored'],
-  ['that waits to run is not ready', pod('p', { phase: 'Pending' }), metric(1), 'unready'],
-  ['nothing is known of is missing', pod('p'), undefined, 'missing'],
-  ['without a condition is not ready', pod('p', { ready: undefined }), metric(1), 'unready'],
-  ['without a start is not ready', pod('p', { started: undefined }), metric(1), 'unready'],
-  ['that starts and is not ready is not', pod('p', { started: 60, changed: 50, ready: false }), metric(1), 'unready'],
+  ['that is pending is unready', pod('p', { phase: 'Pending' }), metric(1), 'unready'],
+  ['without metrics is missing', pod('p'), undefined, 'missing'],
+  ['without a Ready condition is unready', pod('p', { ready: undefined }), metric(1), 'unready'],
+  ['without a start time is unready', pod('p', { started: undefined }), metric(1), 'unready'],
   [
-    'measured before it was ready for a window is not ready',
+    'that is initializing and not ready is unready',
+    pod('p', { started: 60, changed: 50, ready: false }),
+    metric(1),
+    'unready',
+  ],
+  [
+    'measured within a window after it became ready is unready',
     pod('p', { started: 60, changed: 20 }),
     metric(1, 10, 30_000),
     'unready',
   ],
   [
-    'measured after it was ready for a window counts',
+    'measured after a window since it became ready counts',
     pod('p', { started: 60, changed: 50 }),
     metric(1, 10, 30_000),
     'ready',
   ],
-  ['that was never ready is not', pod('p', { started: 400, changed: 390, ready: false }), metric(1), 'unready'],
+  ['that was never ready is unready', pod('p', { started: 400, changed: 390, ready: false }), metric(1), 'unready'],
   ['that is not ready any more counts', pod('p', { started: 400, changed: 100, ready: false }), metric(1), 'ready'],
 ];
 for (const [name, only, measured, group] of grouping) {
@@ -103,7 +108,7 @@ for (const [name, only, measured, group] of grouping) {
   });
 }
 
-test('only the use of processors depends on readiness', () => {
+test('readiness matters only for CPU', () => {
   const { readyCount } = groupPods(
     [pod('p', { ready: false, started: 10, changed: 5 })],
     metrics({ p: 1 }),
@@ -125,53 +130,49 @@ const utilizationCases: readonly [name: string, found: object, expected: Partial
     utilization([pod('a'), pod('b')], { a: 800, b: 800 }),
     { replicas: 4, utilization: 80, usage: 800 },
   ],
-  ['on target it stays', utilization(three, { a: 500, b: 500, c: 500 }), { replicas: 3, utilization: 50 }],
-  ['a tenth above it stays', utilization(three, { a: 550, b: 550, c: 550 }), { replicas: 3 }],
-  ['a tenth below it stays', utilization(three, { a: 450, b: 450, c: 450 }), { replicas: 3 }],
-  ['more than a tenth above it grows', utilization(three, { a: 560, b: 560, c: 560 }), { replicas: 4 }],
+  ['on target, it stays', utilization(three, { a: 500, b: 500, c: 500 }), { replicas: 3, utilization: 50 }],
+  ['10 % above the target, it stays', utilization(three, { a: 550, b: 550, c: 550 }), { replicas: 3 }],
+  ['10 % below the target, it stays', utilization(three, { a: 450, b: 450, c: 450 }), { replicas: 3 }],
+  ['more than 10 % above the target, it scales up', utilization(three, { a: 560, b: 560, c: 560 }), { replicas: 4 }],
   ['at half the target it halves, rounded up', utilization(three, { a: 250, b: 250, c: 250 }), { replicas: 2 }],
   [
-    'a percentage is cut, not rounded',
+    'a percentage is truncated, not rounded',
     utilization(three, { a: 559, b: 550, c: 550 }),
     { utilization: 55, replicas: 3 },
   ],
+  ['a Pod without metrics counts as idle on scale-up', utilization(three, { a: 1000, b: 1000 }), { replicas: 4 }],
   [
-    'one that is silent while others are busy counts as idle',
-    utilization(three, { a: 1000, b: 1000 }),
-    { replicas: 4 },
-  ],
-  [
-    'one that is silent while others are idle counts as fully used',
+    'a Pod without metrics counts as fully used on scale-down',
     utilization(three, { a: 100, b: 100 }),
     { replicas: 3, utilization: 10 },
   ],
   [
-    'one that is silent where the target is above 100 % counts as on target',
+    'a Pod without metrics counts as on target if the target is above 100 %',
     utilization(three, { a: 100, b: 100 }, 200),
     { replicas: 2 },
   ],
   [
-    'those that start count as idle where it would grow',
+    'unready Pods count as idle on scale-up',
     utilization([pod('a'), pod('b', { phase: 'Pending' })], { a: 1500 }),
     { replicas: 3, utilization: 150 },
   ],
   [
-    'those that start do not count where it would shrink',
+    'unready Pods do not count on scale-down',
     utilization([pod('a'), pod('b', { phase: 'Pending' })], { a: 100 }),
     { replicas: 1 },
   ],
   [
-    'it does not turn about because of those that start',
+    'unready Pods do not reverse the direction',
     utilization([pod('a'), pod('b', { phase: 'Pending' }), pod('c', { phase: 'Pending' })], { a: 1000 }),
     { replicas: 3 },
   ],
   [
-    'it does not shrink when it should grow',
+    'it does not scale down when it should scale up',
     utilization([pod('a'), pod('b', { phase: 'Pending' })], { a: 1200 }, 50, 9),
     { replicas: 9 },
   ],
   [
-    'a Pod on its way out is left out',
+    'a terminating Pod is skipped',
     utilization([pod('a'), pod('b', { leaving: true })], { a: 1000, b: 0 }),
     { replicas: 2 },
   ],
@@ -191,7 +192,7 @@ const failures: readonly [found: object, failure: string][] = [
 ];
 for (const [found, failure] of failures) test(failure, () => assert.deepEqual(found, { failure }));
 
-test('one container alone may count', () => {
+test('a single container may be measured', () => {
   const pods = [pod('a', { containers: ['main', 'side'] })];
   const wanted = { resource: 'cpu', container: 'side', targetPercent: 50 };
   assert.deepEqual(replicasForUtilization(situation(pods), metrics({ a: 1000 }), wanted), {
@@ -205,10 +206,10 @@ const average = (pods: readonly Pod[], values: Record<string, number>, target: n
   replicasForAverage(situation(pods, current), metrics(values), { target });
 
 const averageCases: readonly [name: string, found: object, expected: object][] = [
-  ['twice the average doubles it', average(three, { a: 20, b: 20, c: 20 }, 10), { replicas: 6, usage: 20 }],
-  ['the average is cut', average(three, { a: 10, b: 11, c: 11 }, 10), { replicas: 3, usage: 10 }],
-  ['who is silent while others are idle is on target', average(three, { a: 1, b: 1 }, 10), { replicas: 2, usage: 1 }],
-  ['who is silent while others are busy is idle', average(three, { a: 30, b: 30 }, 10), { replicas: 6, usage: 30 }],
+  ['twice the average doubles the replicas', average(three, { a: 20, b: 20, c: 20 }, 10), { replicas: 6, usage: 20 }],
+  ['the average is truncated', average(three, { a: 10, b: 11, c: 11 }, 10), { replicas: 3, usage: 10 }],
+  ['a Pod without metrics is on target on scale-down', average(three, { a: 1, b: 1 }, 10), { replicas: 2, usage: 1 }],
+  ['a Pod without metrics is idle on scale-up', average(three, { a: 30, b: 30 }, 10), { replicas: 6, usage: 30 }],
 ];
 for (const [name, found, expected] of averageCases) test(name, () => assert.deepEqual(found, expected));
 
@@ -221,17 +222,17 @@ const valueCases: readonly [
   expected: object,
 ][] = [
   [
-    'twice the value doubles what is ready',
+    'twice the value doubles the ready replicas',
     [...three, pod('d', { ready: false })],
     4,
     20,
     10,
     { replicas: 6, usage: 20 },
   ],
-  ['close to the value it stays', three, 3, 109, 100, { replicas: 3, usage: 109 }],
-  ['from none it goes by the value alone', [], 0, 25, 10, { replicas: 3, usage: 25 }],
+  ['close to the value, it stays', three, 3, 109, 100, { replicas: 3, usage: 109 }],
+  ['from zero, only the value counts', [], 0, 25, 10, { replicas: 3, usage: 25 }],
   [
-    'without Pods it cannot be told',
+    'without Pods, the calculation fails',
     [],
     3,
     20,
@@ -251,19 +252,19 @@ const shareCases: readonly [statusReplicas: number, usage: number, target: numbe
     [4, 10, 10, 1, 3],
   ];
 for (const [statusReplicas, usage, target, replicas, shown] of shareCases) {
-  test(`${usage} in shares of ${target} with ${statusReplicas} is ${replicas}`, () => {
+  test(`${usage} with an average of ${target} and ${statusReplicas} replicas needs ${replicas}`, () => {
     assert.deepEqual(replicasForShare(statusReplicas, usage, target, settings), { replicas, usage: shown });
   });
 }
 
-test('a tenth either way is tolerable, the bounds included', () => {
+test('a deviation of 10 % is within the tolerance, bounds included', () => {
   assert.deepEqual(
     [0.89, 0.9, 1, 1.1, 1.11].map((ratio) => isTolerable(ratio, settings)),
     [false, true, true, true, false],
   );
 });
 
-test('more use never calls for fewer replicas', () => {
+test('higher usage never needs fewer replicas', () => {
   const uses = fc.array(fc.integer({ min: 0, max: 3000 }), { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(uses, fc.integer({ min: 1, max: 500 }), fc.integer({ min: 10, max: 90 }), (values, more, target) => {

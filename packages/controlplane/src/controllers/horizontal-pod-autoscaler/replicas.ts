@@ -1,6 +1,6 @@
 /**
- * How many replicas a measure calls for. Pods that do not count, because they start or nothing is known of them, are
- * taken for what keeps the workload from being scaled too far: idle where more would be wanted, busy where fewer.
+ * Calculates the desired replicas for a metric. Pods without usable metrics, because they are starting or have none,
+ * are assumed to damp the scaling: idle on scale-up, busy on scale-down.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
@@ -9,39 +9,39 @@ import { isPodReady } from '@kruise/machinery/pods';
 import { milliValue, parseQuantity } from '@kruise/values/quantity';
 import { type Instant, parseTime } from '@kruise/values/time';
 
-/** What was measured of a Pod, in thousandths, at the end of a window. */
+/** Metric of a Pod, in milli-units, at the end of a window. */
 export type PodMetric = { readonly value: number; readonly at: Instant; readonly windowMs: number };
 
-/** What was measured of Pods, by name. */
+/** Metrics by Pod name. */
 export type PodMetrics = ReadonlyMap<string, PodMetric>;
 
-/** How many replicas there should be, and what it was that was measured. */
+/** Desired replicas and the measured value. */
 export type Proposal = {
   readonly replicas: number;
-  /** In thousandths, for each Pod or altogether. */
+  /** In milli-units, per Pod or total. */
   readonly usage: number;
-  /** In percent of what the Pods requested. */
+  /** In percent of the Pods' requests. */
   readonly utilization?: number;
 };
 
-/** Why no number could be found. */
+/** Reason why the calculation failed. */
 export type Failure = { readonly failure: string };
 
 export function isFailure<T extends object>(result: T): result is Extract<T, Failure> {
   return 'failure' in result;
 }
 
-/** What autoscaling is told once for all. */
+/** Cluster-wide settings of the calculation. */
 export type CalculationSettings = {
-  /** A measure so close to its target changes nothing. */
+  /** Relative deviation from the target that does not cause scaling. */
   readonly tolerance: number;
-  /** So long after its start a Pod's use of processors may be that of starting. */
+  /** Period after the start of a Pod in which its CPU usage may be caused by initialization. */
   readonly cpuInitializationMs: number;
-  /** So long after its start a Pod that is not ready was never ready. */
+  /** Period after the start of a Pod in which an unready Pod counts as never having been ready. */
   readonly initialReadinessDelayMs: number;
 };
 
-/** What every calculation with Pods goes by. */
+/** State shared by all calculations with Pods. */
 export type Situation = {
   readonly pods: readonly Pod[];
   readonly currentReplicas: number;
@@ -56,7 +56,7 @@ export type Groups = {
   readonly ignored: ReadonlySet<string>;
 };
 
-/** Sorts Pods by whether what was measured of them counts. */
+/** Groups Pods by whether their metrics count. */
 export function groupPods(
   pods: readonly Pod[],
   metrics: PodMetrics,
@@ -80,7 +80,7 @@ export function groupPods(
   return { readyCount, unready, missing, ignored };
 }
 
-/** Whether what a Pod uses of processors says nothing about its load yet. */
+/** Reports whether the CPU usage of a Pod does not reflect its load yet. */
 function isStarting({ status }: Pod, metric: PodMetric, settings: CalculationSettings, now: Instant): boolean {
   const ready = findCondition(status?.conditions, 'Ready');
   if (!ready || !status?.startTime) return true;
@@ -92,7 +92,10 @@ function isStarting({ status }: Pod, metric: PodMetric, settings: CalculationSet
   return ready.status === 'False' && startedAt + settings.initialReadinessDelayMs > changedAt;
 }
 
-/** By the use of a resource, in percent of what Pods, or one container of each, requested. */
+/**
+ * Calculates replicas from the utilization of a resource, in percent of the requests of Pods or of one container of
+ * each.
+ */
 export function replicasForUtilization(
   situation: Situation,
   metrics: PodMetrics,
@@ -108,7 +111,7 @@ export function replicasForUtilization(
     const known = requestsOf();
     return isFailure(known) ? known : utilizationOf(counted, known, targetPercent);
   };
-  // Whoever is silent while others are idle may be fully used.
+  // On scale-down, Pods without metrics count as fully used.
   const busy = (name: string) => {
     const known = requestsOf();
     return isFailure(known) ? 0 : Math.trunc(((known.get(name) ?? 0) * Math.max(100, targetPercent)) / 100);
@@ -116,7 +119,7 @@ export function replicasForUtilization(
   return propose(situation, metrics, resource, measure, busy);
 }
 
-/** By a measure of each Pod, in thousandths. */
+/** Calculates replicas from a metric per Pod, in milli-units. */
 export function replicasForAverage(
   situation: Situation,
   metrics: PodMetrics,
@@ -214,7 +217,7 @@ function utilizationOf(
   return { ratio: utilization / targetPercent, utilization, usage: Math.trunc(used / count) };
 }
 
-/** By a measure of something else, that is to be at a target. */
+/** Calculates replicas from an object or external metric with a target value. */
 export function replicasForValue(
   { pods, currentReplicas, settings }: Situation,
   usage: number,
@@ -230,7 +233,7 @@ export function replicasForValue(
   return { replicas: Math.ceil(ratio * readyCount), usage };
 }
 
-/** By a measure of something else, of which each replica is to have so much. */
+/** Calculates replicas from an object or external metric with a target average per replica. */
 export function replicasForShare(
   statusReplicas: number,
   usage: number,

@@ -1,14 +1,14 @@
 import type { CalculationSettings } from './replicas.ts';
 
-/** What autoscaling is told once for all. */
+/** Cluster-wide settings of the autoscaler. */
 export type AutoscalerSettings = CalculationSettings & {
-  /** How often each autoscaler is looked at. */
+  /** Interval between two reconciles of an autoscaler. */
   readonly periodSeconds: number;
-  /** Unless told otherwise, a workload shrinks only when it could have for so long. */
+  /** Default stabilization window for scale-down. */
   readonly downWindowSeconds: number;
 };
 
-/** The defaults of kube-controller-manager's flags. */
+/** Defaults of kube-controller-manager's flags. */
 export const usualAutoscalerSettings: AutoscalerSettings = {
   periodSeconds: 15,
   downWindowSeconds: 300,

@@ -1,4 +1,6 @@
-/** How long a Job waits before it makes another Pod: ten seconds after a failure, and twice as long after each more. */
+/**
+ * Backoff of a Job before it creates another Pod: ten seconds after the first failure, doubled after each further one.
+ */
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import { findCondition } from '@kruise/machinery/conditions';
 import { type Instant, parseTime } from '@kruise/values/time';
@@ -7,7 +9,7 @@ import { failuresBefore } from './job-pods.ts';
 const firstMs = 10_000;
 const maxMs = 600_000;
 
-/** How long to wait, by the Pods that ended: failures before the last success are forgiven. */
+/** Returns the remaining backoff by the finished Pods: failures before the last success are ignored. */
 export function backoffMs(
   { succeeded, failed }: { readonly succeeded: readonly Pod[]; readonly failed: readonly Pod[] },
   now: Instant,
@@ -17,7 +19,7 @@ export function backoffMs(
   return remainingMs(failures.length, latest(failures), now);
 }
 
-/** How long an index waits after a Pod of it failed. */
+/** Returns the remaining backoff of an index after its last Pod failed. */
 export function indexBackoffMs(lastFailed: Pod | undefined, now: Instant): number {
   if (!lastFailed) return 0;
   const { counted, ignored } = failuresBefore(lastFailed);
@@ -33,7 +35,7 @@ function latest(times: readonly Instant[]): Instant {
   return times.reduce((last, time) => Math.max(last, time), Number.NEGATIVE_INFINITY);
 }
 
-/** When a Pod ended, as far as can be told. */
+/** Returns when a Pod finished, as precisely as known. */
 export function finishedAt(pod: Pod): Instant {
   const { metadata, status } = pod;
   const ended = containersEndedAt(pod);
@@ -46,7 +48,7 @@ export function finishedAt(pod: Pod): Instant {
   return metadata.creationTimestamp ? parseTime(metadata.creationTimestamp) : Number.NEGATIVE_INFINITY;
 }
 
-/** When the last container ended, if all have. Sidecars outlive the others. */
+/** Returns when the last container terminated, if all have. Sidecars may run longer than the others. */
 function containersEndedAt({ spec, status }: Pod): Instant | undefined {
   const sidecars = new Set(
     spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),

@@ -1,4 +1,4 @@
-/** What a Job's Pods come to, together with what its status says of those that are gone. */
+/** State of a Job: its Pods, together with the recorded Pods in its status. */
 import type { Job } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
 import { isPodActive } from '@kruise/machinery/pods';
@@ -11,20 +11,22 @@ export type Census = {
   readonly job: Job;
   readonly pods: readonly Pod[];
   readonly active: readonly Pod[];
-  /** Pods on their way out that have not ended yet. */
+  /** Terminating Pods that have not finished yet. */
   readonly terminating: readonly Pod[];
-  /** Every Pod there is that ended well, or not, counted or not. */
+  /** All existing Pods that succeeded or failed, counted or not. */
   readonly ended: { readonly succeeded: readonly Pod[]; readonly failed: readonly Pod[] };
-  /** The uids of Pods the status says are about to be counted. */
+  /** UIDs of Pods that the status lists as uncounted. */
   readonly uncounted: { readonly succeeded: ReadonlySet<string>; readonly failed: ReadonlySet<string> };
-  /** How many have succeeded or failed, those not yet counted included, those a policy ignores not. */
+  /** Numbers of succeeded and failed Pods, including uncounted ones, excluding failures that the policy ignores. */
   readonly succeeded: number;
   readonly failed: number;
-  /** Of an indexed Job, the indexes that are done. */
+  /** Completed indexes of an Indexed Job. */
   readonly succeededIndexes: IndexSet;
-  /** Where indexes fail one by one, those that are given up. */
+  /** Failed indexes; undefined without a backoff limit per index. */
   readonly failedIndexes: IndexSet | undefined;
-  /** The last Pod that failed of each index that is neither done nor worked on: its replacement goes on counting. */
+  /**
+   * Last failed Pod of each index that is neither completed nor active; the replacement continues its failure count.
+   */
   readonly toBeReplaced: ReadonlyMap<number, Pod>;
 };
 
@@ -38,8 +40,8 @@ export function takeCensus(job: Job, pods: readonly Pod[]): Census {
   const succeededPods = valid.filter(({ status: each }) => each?.phase === 'Succeeded');
   const failedPods = valid.filter((pod) => isFailed(job, pod));
   const isNew = (pod: Pod, known: ReadonlySet<string>) => isTracked(pod) && !known.has(pod.metadata.uid ?? '');
-  // One that was deleted is as good as failed, though it may come to a good end before it goes. Were it both, the Job would
-  // be complete, and a success short: as it is in the reference.
+  // A deleted Pod counts as failed, even if it succeeds before it is gone. If it counted as both, the Job would be
+  // complete with one success too few. This matches upstream.
   const newlySucceeded = succeededPods.filter((pod) => isNew(pod, uncounted.succeeded.union(uncounted.failed)));
   const newlyFailed = failedPods.filter((pod) => isNew(pod, uncounted.failed) && doesCount(job, pod));
 
@@ -60,24 +62,24 @@ export function takeCensus(job: Job, pods: readonly Pod[]): Census {
   return { ...base, ...indexes, succeeded: countIndexes(indexes.succeededIndexes) };
 }
 
-/** Whether the failure of a Pod counts, by the Job's policy. */
+/** Reports whether the failure of a Pod counts, by the Job's Pod failure policy. */
 export function doesCount({ spec }: Job, pod: Pod): boolean {
   return judge(spec?.podFailurePolicy, pod).action !== 'Ignore';
 }
 
-/** Whether a Pod works on something the Job wants done. */
+/** Reports whether a Pod works on an index of the Job. */
 export function isOfJob(job: Job, pod: Pod): boolean {
   if (!isIndexed(job)) return true;
   const index = indexOf(pod);
   return index !== undefined && index < completionsOf(job);
 }
 
-/** How many indexes an indexed Job has. */
+/** Returns the number of indexes of an Indexed Job. */
 export function completionsOf({ spec }: Job): number {
   return spec?.completions ?? 0;
 }
 
-/** The indexes Pods work on. */
+/** Returns the indexes of Pods. */
 export function indexesOfPods(pods: readonly Pod[]): IndexSet {
   return indexesOf(pods.flatMap((pod) => indexOf(pod) ?? []));
 }

@@ -32,7 +32,7 @@ async function end({ client, clock }: Cluster, each: Pod, phase: 'Succeeded' | '
   await client.update(pod, { ...each, status: { phase, containerStatuses } }, { subresource: 'status' });
 }
 
-test('a Job runs Pods until enough have succeeded, with the rights of its account', async () => {
+test('a Job runs Pods until enough have succeeded, with the permissions of its ServiceAccount', async () => {
   await using cluster = await startJob({ completions: 3, parallelism: 2 });
   const [first, second] = await activeOf(cluster);
   assert.match(first?.metadata.name ?? '', /^sum-[bcdf-hj-np-tv-xz2456789]{5}$/);
@@ -66,7 +66,7 @@ test('a Job runs Pods until enough have succeeded, with the rights of its accoun
   assert.equal(await cluster.core.store.currentRevision(), before);
 });
 
-test('a Job that always fails tries three times, waiting longer each time', async () => {
+test('a Job that always fails retries with increasing backoff', async () => {
   await using cluster = await startJob({ backoffLimit: 2 });
   const times: number[] = [];
   const started = cluster.clock.now();
@@ -107,7 +107,7 @@ test('a Job is suspended and resumed', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a Job whose quota is used up still counts the Pods that end', async () => {
+test('a Job with an exhausted quota still counts finished Pods', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await client.create(resourceQuota, {
@@ -131,10 +131,10 @@ test('a Job whose quota is used up still counts the Pods that end', async () => 
   assert.deepEqual([succeeded, active], [1, 1]);
 });
 
-test('the Pods of a Job that is deleted are let go', async () => {
+test('the Pods of a deleted Job lose their finalizer', async () => {
   await using cluster = await startJob({ parallelism: 2, completions: 2 });
   await cluster.client.delete(job, reference, { propagationPolicy: 'Background' });
-  // There is no garbage collector here; this is what it does.
+  // There is no garbage collector here; this does its work.
   for (const each of await podsOf(cluster)) {
     await cluster.client.delete(pod, { namespace: 'default', name: each.metadata.name! });
   }
@@ -143,7 +143,7 @@ test('the Pods of a Job that is deleted are let go', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('an indexed Job gives each index a Pod of its own', async () => {
+test('an Indexed Job has one Pod per index', async () => {
   await using cluster = await startJob({
     completionMode: 'Indexed',
     completions: 3,

@@ -21,7 +21,7 @@ export const jobController = defineController({
   ],
   observe,
   decide,
-  // The Pods of a Job end one after the other; each pass looks at all of them.
+  // The Pods of a Job finish one after the other, and each reconcile processes all of them.
   minIntervalMs: second,
   rateLimiter: () => exponentialBackOff({ firstMs: second, maxMs: 60 * second }),
 });

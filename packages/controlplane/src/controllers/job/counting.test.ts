@@ -13,7 +13,7 @@ import { decide } from './decide.ts';
 import { jobOf, now as start } from './fixtures.ts';
 import { isTracked, trackingFinalizer } from './job-pods.ts';
 
-/** A Job and its Pods as a server would keep them, and what truly happened to every Pod there ever was. */
+/** A Job and its Pods as stored, and the real outcome of every Pod that ever existed. */
 type World = {
   job: Job;
   readonly pods: Map<string, Pod>;
@@ -21,7 +21,7 @@ type World = {
   now: number;
 };
 
-/** Decides, and does what was decided up to an action, as if the process were killed before the next. */
+/** Reconciles, and executes the actions up to a random one, as if the process were killed. */
 function pass(world: World, random: Random, killChance: number): void {
   const { actions, status } = decide({ job: world.job, pods: [...world.pods.values()] }, world.now);
   const written = new Map<string, KubernetesObject>();
@@ -54,7 +54,10 @@ function pass(world: World, random: Random, killChance: number): void {
   if (next) world.job = { ...world.job, status: next as JobStatus };
 }
 
-/** What nodes do: Pods get on, and those on their way out end and vanish, as far as nothing keeps them. Users delete some. */
+/**
+ * Simulates nodes and users: Pods progress, terminating Pods are deleted unless finalizers hold them, and some are
+ * deleted.
+ */
 function live({ pods, fates, now }: World, random: Random): void {
   for (const [uid, pod] of pods) {
     const isLeaving = pod.metadata.deletionTimestamp !== undefined;
@@ -92,7 +95,7 @@ function runToEnd(job: Job, seed: number, killChance: number): World {
   return world;
 }
 
-test('every Pod that ended is counted once, however often the controller is killed', () => {
+test('every finished Pod is counted once, however often the controller is killed', () => {
   fc.assert(
     fc.property(anyJob, fc.integer(), fc.double({ min: 0, max: 0.5, noNaN: true }), (spec, seed, killChance) => {
       const { job, pods, fates } = runToEnd(jobOf(spec, {}), seed, killChance);
@@ -111,10 +114,10 @@ test('every Pod that ended is counted once, however often the controller is kill
           .toArray().length;
       const [succeeded, failed] = [status?.succeeded ?? 0, status?.failed ?? 0];
       const isEnough = succeeded >= spec.completions;
-      // An index that is done is done, though its Pod was deleted and the Job has failed for that.
+      // A completed index stays completed, even if its Pod was deleted and the Job failed for that.
       assert.ok(isEnough === isComplete || (isEnough && spec.completionMode === 'Indexed'));
       if (spec.completionMode === 'NonIndexed') assert.ok(succeeded <= count('Succeeded'));
-      // Pods that are deleted because the Job failed count as failed before they have ended; others do by the policy.
+      // Pods deleted because the Job failed count as failed before they finish; others do by the replacement policy.
       if (isComplete && spec.podReplacementPolicy === 'Failed') {
         assert.equal(failed, count('Failed'));
         if (spec.completionMode === 'NonIndexed') assert.equal(succeeded, count('Succeeded'));
@@ -124,7 +127,7 @@ test('every Pod that ended is counted once, however often the controller is kill
   );
 });
 
-test('no more Pods are at work than may be', () => {
+test('active Pods never exceed the parallelism', () => {
   fc.assert(
     fc.property(anyJob, fc.integer(), (spec, seed) => {
       const random = seededRandom(seed);

@@ -41,52 +41,52 @@ const indexed = (spec: Partial<JobSpec> = {}, status?: JobStatus) =>
 const at = (index: number, shape: Shape = {}) => podOf(`at-${index}-${shape.phase ?? 'Running'}`, { index, ...shape });
 
 const work: readonly Case[] = [
-  { name: 'makes a Pod', job: jobOf(), pods: [], does: 'create sum-' },
+  { name: 'creates a Pod', job: jobOf(), pods: [], does: 'create sum-' },
   {
-    name: 'makes no more than may run at once',
+    name: 'creates at most its parallelism',
     job: jobOf({ parallelism: 2, completions: 5 }),
     pods: running(1),
     does: 'create sum-',
   },
   {
-    name: 'makes no more than are still wanted',
+    name: 'creates at most the remaining completions',
     job: jobOf({ parallelism: 5, completions: 5 }, { succeeded: 3 }),
     pods: [],
     does: 'create sum- ×2',
   },
-  { name: 'makes no Pod where none may run', job: jobOf({ parallelism: 0 }), pods: [], does: '' },
+  { name: 'creates no Pod with zero parallelism', job: jobOf({ parallelism: 0 }), pods: [], does: '' },
   {
-    name: 'makes no more than 500 in a pass',
+    name: 'creates at most 500 Pods per reconcile',
     job: jobOf({ parallelism: 600, completions: 600 }),
     pods: [],
     does: 'create sum- ×500',
   },
   {
-    name: 'without a number, keeps as many at work as may run',
+    name: 'without completions, keeps its parallelism',
     job: { ...jobOf(), spec: withoutCompletions(jobOf({ parallelism: 2 }).spec!) },
     pods: running(1),
     does: 'create sum-',
   },
   {
-    name: 'without a number, makes none after the first success',
+    name: 'without completions, creates none after the first success',
     job: { ...jobOf(), spec: withoutCompletions(jobOf({ parallelism: 3 }).spec!) },
     pods: [...running(1), ...ended('Succeeded', 1)],
     does: 'update sum, patch succeeded-0',
   },
   {
-    name: 'deletes those too many, which are not counted',
+    name: 'deletes surplus Pods, which are not counted',
     job: jobOf({ parallelism: 1, completions: 5 }),
     pods: [podOf('busy'), podOf('idle', { phase: 'Pending' })],
     does: 'patch idle, delete idle',
   },
   {
-    name: 'replaces a Pod on its way out at once',
+    name: 'replaces a terminating Pod at once',
     job: jobOf(),
     pods: [podOf('a', { isLeaving: true })],
     does: 'update sum, patch a, create sum-',
   },
   {
-    name: 'replaces a Pod on its way out once it has failed, if asked to',
+    name: 'replaces a terminating Pod once it has failed, with the Failed replacement policy',
     job: jobOf({ podReplacementPolicy: 'Failed' }),
     pods: [podOf('a', { isLeaving: true })],
     does: '',
@@ -97,21 +97,21 @@ const work: readonly Case[] = [
     pods: running(2),
     does: 'tell Suspended, patch run-0, patch run-1, delete run-0, delete run-1',
   },
-  { name: 'makes none while suspended', job: jobOf({ suspend: true }), pods: [], does: 'tell Suspended' },
+  { name: 'creates none while suspended', job: jobOf({ suspend: true }), pods: [], does: 'tell Suspended' },
   {
-    name: 'does nothing for a Job of somebody else',
+    name: 'does nothing if another controller manages it',
     job: jobOf({ managedBy: 'example.com/queue' }),
     pods: [],
     does: '',
   },
   {
-    name: 'does nothing once it is over',
+    name: 'does nothing when finished',
     job: jobOf({}, { conditions: [{ type: 'Complete', status: 'True' }] }),
     pods: running(1),
     does: '',
   },
   {
-    name: 'lets all Pods go when it is deleted, and makes none',
+    name: 'releases all Pods when it is deleted, and creates none',
     job: {
       ...jobOf({ parallelism: 3, completions: 3 }),
       metadata: { ...jobOf().metadata, deletionTimestamp: secondsAgo(1) },
@@ -120,25 +120,25 @@ const work: readonly Case[] = [
     does: 'patch run-0, patch run-1',
   },
   {
-    name: 'makes Pods for the lowest indexes that are missing',
+    name: 'creates Pods for the lowest missing indexes',
     job: indexed({ completions: 5, parallelism: 2 }, { completedIndexes: '1' }),
     pods: [],
     does: 'create sum-0-, create sum-2-',
   },
   {
-    name: 'has one Pod work on an index',
+    name: 'has one Pod per index',
     job: indexed({ parallelism: 2 }),
     pods: [at(0), podOf('again', { index: 0, phase: 'Pending' })],
     does: 'patch again, delete again',
   },
   {
-    name: 'deletes Pods without an index of the Job',
+    name: 'deletes Pods without a valid index',
     job: indexed(),
     pods: [at(0), podOf('none'), at(7)],
     does: 'patch none, patch at-7-Running, delete none, delete at-7-Running',
   },
   {
-    name: 'does not work on an index that a Pod on its way out still has, if asked to',
+    name: 'does not reuse the index of a terminating Pod, with the Failed replacement policy',
     job: indexed({ podReplacementPolicy: 'Failed', parallelism: 2 }),
     pods: [at(0, { isLeaving: true })],
     does: 'create sum-1-',
@@ -164,7 +164,7 @@ const waits: readonly { readonly name: string; readonly pods: readonly Pod[]; re
     },
     { name: 'two failed', pods: ended('Failed', 2, { ...counted, finishedSecondsAgo: 0 }), seconds: 20 },
     { name: 'four failed', pods: ended('Failed', 4, { ...counted, finishedSecondsAgo: 0 }), seconds: 80 },
-    { name: 'ever so many failed', pods: ended('Failed', 40, { ...counted, finishedSecondsAgo: 0 }), seconds: 600 },
+    { name: 'very many failed', pods: ended('Failed', 40, { ...counted, finishedSecondsAgo: 0 }), seconds: 600 },
     {
       name: 'failures are followed by a success',
       pods: [
@@ -183,7 +183,7 @@ const waits: readonly { readonly name: string; readonly pods: readonly Pod[]; re
     },
   ];
 for (const { name, pods, seconds } of waits) {
-  test(`a Pod is made ${seconds === undefined ? 'at once' : `after ${seconds} s`} where ${name}`, () => {
+  test(`a Pod is created ${seconds === undefined ? 'at once' : `after ${seconds} s`} if ${name}`, () => {
     const job = jobOf({ completions: 9, backoffLimit: 100 }, { startTime: secondsAgo(3600), failed: pods.length });
     const { does, requeueAfterSeconds } = outcomeOf(job, pods);
     assert.deepEqual([does, requeueAfterSeconds], [seconds === undefined ? 'create sum-' : '', seconds]);
@@ -209,33 +209,33 @@ const exit = (
 });
 const ends: readonly End[] = [
   {
-    name: 'is complete once enough have succeeded',
+    name: 'is complete once enough Pods have succeeded',
     job: jobOf(),
     pods: ended('Succeeded', 1),
     conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
     told: ['Normal Completed: Job completed'],
   },
   {
-    name: 'goes on until enough have succeeded',
+    name: 'is active until enough Pods have succeeded',
     job: jobOf({ completions: 2 }),
     pods: ended('Succeeded', 1),
     conditions: [],
   },
   {
-    name: 'says that it will be complete while Pods that are too many are on their way out',
+    name: 'reports SuccessCriteriaMet while surplus Pods are terminating',
     job: jobOf({ completions: 1 }),
     pods: [...ended('Succeeded', 1), ...running(1)],
     conditions: ['SuccessCriteriaMet CompletionsReached'],
     told: [],
   },
   {
-    name: 'is complete at once if nothing is wanted',
+    name: 'is complete at once with zero completions',
     job: jobOf({ completions: 0 }),
     pods: [],
     conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
   },
   {
-    name: 'tells if more have succeeded than were wanted',
+    name: 'reports if more Pods have succeeded than needed',
     job: jobOf(),
     pods: ended('Succeeded', 2),
     conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
@@ -245,90 +245,90 @@ const ends: readonly End[] = [
     ],
   },
   {
-    name: 'without a number, is complete once one has succeeded and nobody is at work',
+    name: 'without completions, is complete once one Pod has succeeded and none is active',
     job: { ...jobOf(), spec: withoutCompletions(jobOf({ parallelism: 3 }).spec!) },
     pods: ended('Succeeded', 1),
     conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
   },
   {
-    name: 'without a number, is not complete while somebody is at work',
+    name: 'without completions, is not complete while a Pod is active',
     job: { ...jobOf(), spec: withoutCompletions(jobOf({ parallelism: 3 }).spec!) },
     pods: [...ended('Succeeded', 1), ...running(1)],
     conditions: [],
   },
   {
-    name: 'fails after more failures than it bears',
+    name: 'fails above its backoff limit',
     job: jobOf({ backoffLimit: 2 }),
     pods: ended('Failed', 3),
     conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
     told: ['Warning BackoffLimitExceeded: Job has reached the specified backoff limit'],
   },
   {
-    name: 'bears as many failures as it says',
+    name: 'tolerates as many failures as its backoff limit',
     job: jobOf({ backoffLimit: 2 }),
     pods: ended('Failed', 2),
     conditions: [],
   },
   {
-    name: 'counts failures from before',
+    name: 'counts earlier failures',
     job: jobOf({ backoffLimit: 2 }, { startTime: secondsAgo(60), failed: 2 }),
     pods: ended('Failed', 1),
     conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
   },
   {
-    name: 'counts restarts where Pods start again by themselves',
+    name: 'counts restarts with restartPolicy OnFailure',
     job: restarting(jobOf({ backoffLimit: 2 })),
     pods: running(1, { restarts: 2 }),
     conditions: ['FailureTarget BackoffLimitExceeded'],
   },
   {
-    name: 'bears fewer restarts',
+    name: 'tolerates fewer restarts',
     job: restarting(jobOf({ backoffLimit: 2 })),
     pods: running(1, { restarts: 1 }),
     conditions: [],
   },
   {
-    name: 'bears no restart at a limit of zero',
+    name: 'tolerates no restart with a limit of zero',
     job: restarting(jobOf({ backoffLimit: 0 })),
     pods: running(1, { restarts: 1 }),
     conditions: ['FailureTarget BackoffLimitExceeded'],
   },
   {
-    name: 'does not take zero restarts for the limit of zero',
+    name: 'does not treat zero restarts as exceeding a limit of zero',
     job: restarting(jobOf({ backoffLimit: 0 })),
     pods: running(1),
     conditions: [],
   },
   {
-    name: 'fails when it has run too long',
+    name: 'fails after its active deadline',
     job: jobOf({ activeDeadlineSeconds: 3600 }),
     pods: [],
     conditions: ['FailureTarget DeadlineExceeded', 'Failed DeadlineExceeded'],
     told: ['Warning DeadlineExceeded: Job was active longer than specified deadline'],
   },
-  { name: 'may run as long as it says', job: jobOf({ activeDeadlineSeconds: 3601 }), pods: [], conditions: [] },
+  { name: 'runs until its active deadline', job: jobOf({ activeDeadlineSeconds: 3601 }), pods: [], conditions: [] },
   {
-    name: 'does not run while suspended',
+    name: 'has no active deadline while suspended',
     job: jobOf({ activeDeadlineSeconds: 1, suspend: true }),
     pods: [],
     conditions: ['Suspended JobSuspended'],
     told: ['Normal Suspended: Job suspended'],
   },
   {
-    name: 'ends as it said it would',
+    name: 'fails with the announced reason',
     job: jobOf({}, { startTime: secondsAgo(60), conditions: [failing] }),
     pods: ended('Succeeded', 1),
     conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
     told: ['Warning BackoffLimitExceeded: x'],
   },
   {
-    name: 'succeeds as it said it would',
+    name: 'completes with the announced reason',
     job: indexed({ backoffLimit: 0 }, { startTime: secondsAgo(60), conditions: [succeeding] }),
     pods: [at(0, { phase: 'Failed' })],
     conditions: ['SuccessCriteriaMet SuccessPolicy', 'Complete SuccessPolicy'],
   },
   {
-    name: 'does not end before all Pods are gone',
+    name: 'does not finish before all Pods are terminated',
     job: jobOf({}, { startTime: secondsAgo(60), conditions: [failing] }),
     pods: running(1, { isLeaving: true, ...counted }),
     conditions: ['FailureTarget BackoffLimitExceeded'],
@@ -349,7 +349,7 @@ const ends: readonly End[] = [
     conditions: ['FailureTarget PodFailurePolicy', 'Failed PodFailurePolicy'],
   },
   {
-    name: 'fails by its policy on a condition',
+    name: 'fails by its policy on a Pod condition',
     job: jobOf({
       podFailurePolicy: { rules: [{ action: 'FailJob', onPodConditions: [{ type: 'ConfigIssue', status: 'True' }] }] },
     }),
@@ -358,7 +358,7 @@ const ends: readonly End[] = [
     told: ['Warning PodFailurePolicy: Pod default/failed-0 has condition ConfigIssue matching FailJob rule at index 0'],
   },
   {
-    name: 'fails by its policy on the exit code of a container that prepares',
+    name: 'fails by its policy on the exit code of an init container',
     job: jobOf({ podFailurePolicy: { rules: [exit('FailJob', [42])] } }),
     pods: [preparedBadly(42)],
     conditions: ['FailureTarget PodFailurePolicy', 'Failed PodFailurePolicy'],
@@ -367,7 +367,7 @@ const ends: readonly End[] = [
     ],
   },
   {
-    name: 'takes no other container for the one its policy names',
+    name: 'matches only the container that its policy names',
     job: jobOf({
       podFailurePolicy: {
         rules: [{ action: 'FailJob', onExitCodes: { containerName: 'other', operator: 'In', values: [42] } }],
@@ -377,19 +377,19 @@ const ends: readonly End[] = [
     conditions: [],
   },
   {
-    name: 'goes by the first rule of its policy that fits',
+    name: 'applies the first matching rule of its policy',
     job: jobOf({ backoffLimit: 0, podFailurePolicy: { rules: [exit('Count', [42]), exit('FailJob', [42])] } }),
     pods: ended('Failed', 1, { exitCode: 42 }),
     conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
   },
   {
-    name: 'does not count what its policy ignores',
+    name: 'does not count failures that its policy ignores',
     job: jobOf({ backoffLimit: 0, podFailurePolicy: { rules: [exit('Ignore', [1])] } }),
     pods: ended('Failed', 3),
     conditions: [],
   },
   {
-    name: 'counts what its policy has no rule for',
+    name: 'counts failures without a matching rule',
     job: jobOf({ backoffLimit: 0, podFailurePolicy: { rules: [exit('Ignore', [2])] } }),
     pods: ended('Failed', 1),
     conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
@@ -401,7 +401,7 @@ const ends: readonly End[] = [
     conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
   },
   {
-    name: 'counts an index once however many of its Pods succeeded',
+    name: 'counts an index once, however many of its Pods succeeded',
     job: indexed(),
     pods: [
       at(0, { phase: 'Succeeded' }),
@@ -411,50 +411,50 @@ const ends: readonly End[] = [
     conditions: [],
   },
   {
-    name: 'succeeds early once the indexes that matter have',
+    name: 'succeeds early once the required indexes have',
     job: indexed({ successPolicy: { rules: [{ succeededIndexes: '2' }, { succeededIndexes: '0-1' }] } }),
     pods: [at(0, { phase: 'Succeeded' }), at(1, { phase: 'Succeeded' }), at(2)],
     conditions: ['SuccessCriteriaMet SuccessPolicy'],
   },
   {
-    name: 'succeeds early once enough have',
+    name: 'succeeds early once the required count has',
     job: indexed({ successPolicy: { rules: [{ succeededCount: 1 }] } }),
     pods: [at(1, { phase: 'Succeeded' }), at(2)],
     conditions: ['SuccessCriteriaMet SuccessPolicy'],
   },
   {
-    name: 'succeeds early once enough of the indexes that matter have',
+    name: 'succeeds early once enough of the required indexes have',
     job: indexed({ successPolicy: { rules: [{ succeededIndexes: '0-1', succeededCount: 1 }] } }),
     pods: [at(2, { phase: 'Succeeded' })],
     conditions: [],
   },
   {
-    name: 'does not give an index up before it failed more often than it may',
+    name: 'does not fail an index within its backoff limit',
     job: indexed({ backoffLimitPerIndex: 1, completions: 1 }),
     pods: [at(0, { phase: 'Failed', failuresBefore: 0 })],
     conditions: [],
   },
   {
-    name: 'fails once every index is done or given up',
+    name: 'fails once every index is completed or failed',
     job: indexed({ backoffLimitPerIndex: 1, completions: 2 }),
     pods: [at(0, { phase: 'Failed', failuresBefore: 1 }), at(1, { phase: 'Succeeded' })],
     conditions: ['FailureTarget FailedIndexes', 'Failed FailedIndexes'],
     told: ['Warning FailedIndexes: Job has failed indexes'],
   },
   {
-    name: 'fails at once when too many indexes are given up',
+    name: 'fails at once when too many indexes failed',
     job: indexed({ backoffLimitPerIndex: 0, maxFailedIndexes: 0 }),
     pods: [at(0, { phase: 'Failed', failuresBefore: 0 }), at(1)],
     conditions: ['FailureTarget MaxFailedIndexesExceeded'],
   },
   {
-    name: 'gives up an index by its policy',
+    name: 'fails an index by its policy',
     job: indexed({ backoffLimitPerIndex: 5, completions: 1, podFailurePolicy: { rules: [exit('FailIndex', [7])] } }),
     pods: [at(0, { phase: 'Failed', failuresBefore: 0, exitCode: 7 })],
     conditions: ['FailureTarget FailedIndexes', 'Failed FailedIndexes'],
   },
 ];
-/** A Pod whose container was never started, since the one before it failed. */
+/** Returns a Pod whose container never started, because an init container failed. */
 function preparedBadly(exitCode: number): Pod {
   const [pod] = ended('Failed', 1, { exitCode: 0 }) as [Pod];
   const setup = {
@@ -483,7 +483,7 @@ for (const { name, job, pods, conditions, told } of ends) {
   });
 }
 
-test('a Job that fails deletes its Pods, says so, and counts them, in this order', () => {
+test('a failing Job deletes its Pods, reports the failure, and counts them, in this order', () => {
   const pods = [...ended('Failed', 1), ...running(2, { isReady: true })];
   const { does, actions, status } = outcomeOf(jobOf({ backoffLimit: 0, parallelism: 3, completions: 3 }), pods);
   assert.equal(does, 'delete run-0, delete run-1, update sum, patch failed-0, patch run-0, patch run-1');
@@ -495,7 +495,7 @@ test('a Job that fails deletes its Pods, says so, and counts them, in this order
   assert.deepEqual({ active, ready, terminating, failed }, { active: 0, ready: 0, terminating: 2, failed: 3 });
 });
 
-test('why a Job is complete is said with its conditions', () => {
+test('the reason of a completion is in the conditions', () => {
   const messagesOf = (job: Job, pods: readonly Pod[]) =>
     outcomeOf(job, pods).status.conditions?.map(({ message }) => message);
   assert.deepEqual(messagesOf(jobOf(), ended('Succeeded', 1)), [
@@ -509,14 +509,14 @@ test('why a Job is complete is said with its conditions', () => {
   ]);
 });
 
-test('the end comes with its time, and a failure without', () => {
+test('a completed Job has a completion time, and a failed one has none', () => {
   const { status } = outcomeOf(jobOf(), ended('Succeeded', 1));
   assert.equal(status.completionTime, formatTime(now));
   assert.equal(findCondition(status.conditions, 'Complete')?.lastTransitionTime, formatTime(now));
   assert.equal(outcomeOf(jobOf({ backoffLimit: 0 }), ended('Failed', 1)).status.completionTime, undefined);
 });
 
-test('Pods are let go after the status says that they are about to be counted, and counted thereafter', () => {
+test('Pods lose their finalizer after the status lists them as uncounted, and are counted afterwards', () => {
   const job = jobOf({ completions: 5, parallelism: 1 });
   const { actions, status } = outcomeOf(job, [...ended('Succeeded', 2), ...ended('Failed', 1), ...running(1)]);
   const [first, ...rest] = actions;
@@ -531,7 +531,7 @@ test('Pods are let go after the status says that they are about to be counted, a
   assert.deepEqual(uncountedTerminatedPods, { succeeded: [], failed: [] });
 });
 
-test('where Pods could not be let go, those that were are counted', () => {
+test('if some finalizers could not be removed, the other Pods are counted', () => {
   const job = jobOf({ completions: 5, parallelism: 1 });
   const pods = [...ended('Succeeded', 2), ...running(1)];
   const { metadata, ...rest } = pods[0]!;
@@ -546,7 +546,7 @@ test('where Pods could not be let go, those that were are counted', () => {
   assert.deepEqual(status.uncountedTerminatedPods, { succeeded: ['succeeded-1'], failed: [] });
 });
 
-test('a Pod in the list that is gone is counted', () => {
+test('a listed Pod that is gone is counted', () => {
   const status = {
     startTime: secondsAgo(60),
     succeeded: 1,
@@ -557,7 +557,7 @@ test('a Pod in the list that is gone is counted', () => {
   assert.deepEqual([next.succeeded, next.failed, does], [2, 3, '']);
 });
 
-test('a Pod that was counted as failed when it was deleted is no success, though it ends well', () => {
+test('a Pod that was counted as failed when it was deleted does not count as succeeded', () => {
   const status = {
     startTime: secondsAgo(60),
     succeeded: 3,
@@ -567,21 +567,21 @@ test('a Pod that was counted as failed when it was deleted is no success, though
   assert.deepEqual([next.succeeded, next.failed, conditionsOf(next)], [3, 1, []]);
 });
 
-test('no more than 500 Pods are counted at a time, and the end waits for the rest', () => {
+test('at most 500 Pods are counted at a time, and the Job finishes after the rest', () => {
   const { actions, status } = outcomeOf(jobOf({ completions: 600, parallelism: 600 }), ended('Succeeded', 600));
   assert.equal(actions.filter(({ type }) => type === 'patch').length, 500);
   assert.deepEqual(conditionsOf(status), ['SuccessCriteriaMet CompletionsReached']);
   assert.equal(status.succeeded, 500);
 });
 
-test('a Job that has more to do than fits into a pass does not rest', () => {
+test('a Job with more work than fits into a reconcile is requeued at once', () => {
   const restOf = (job: Job, pods: readonly Pod[]) => decide({ job, pods }, now).minIntervalMs;
   assert.equal(restOf(jobOf({ completions: 501, parallelism: 501 }), []), 0);
   assert.equal(restOf(jobOf({ completions: 500, parallelism: 500 }), []), undefined);
   assert.equal(restOf(jobOf({ completions: 9000, parallelism: 501 }), ended('Succeeded', 501)), 0);
 });
 
-test('the failed Pod of an index is kept until its replacement is there, which goes on counting', () => {
+test('the failed Pod of an index is kept until its replacement exists, which continues the failure count', () => {
   const job = indexed({ backoffLimitPerIndex: 3, completions: 1, parallelism: 1 });
   const failed = at(0, { phase: 'Failed', failuresBefore: 1, finishedSecondsAgo: 20 });
   const [creation, ...more] = outcomeOf(job, [failed]).actions;
@@ -594,14 +594,14 @@ test('the failed Pod of an index is kept until its replacement is there, which g
   );
 });
 
-test('an index waits for itself only', () => {
+test('the backoff of an index is independent of other indexes', () => {
   const job = indexed({ backoffLimitPerIndex: 3, completions: 2, parallelism: 2 });
   const failed = at(0, { phase: 'Failed', failuresBefore: 1, finishedSecondsAgo: 5 });
   const { does, requeueAfterSeconds } = outcomeOf(job, [failed]);
   assert.deepEqual([does, requeueAfterSeconds], ['create sum-1-', 15]);
 });
 
-test('ignored failures are counted apart', () => {
+test('ignored failures are counted separately', () => {
   const podFailurePolicy = { rules: [exit('Ignore', [9])] };
   const job = indexed({ backoffLimitPerIndex: 0, completions: 1, parallelism: 1, podFailurePolicy });
   const [creation] = outcomeOf(job, [at(0, { phase: 'Failed', failuresBefore: 0, exitCode: 9 })]).actions;
@@ -610,7 +610,7 @@ test('ignored failures are counted apart', () => {
   assert.equal(annotations?.['batch.kubernetes.io/job-index-ignored-failure-count'], '1');
 });
 
-test('what is known of indexes is in the status', () => {
+test('indexes are recorded in the status', () => {
   const job = indexed(
     { completions: 6, parallelism: 6, backoffLimitPerIndex: 0 },
     { startTime: secondsAgo(60), completedIndexes: '0,1', succeeded: 2 },
@@ -623,7 +623,7 @@ test('what is known of indexes is in the status', () => {
   );
 });
 
-test('a Pod of an index is told which', () => {
+test('a Pod has its completion index as an environment variable', () => {
   const [creation] = outcomeOf(indexed(), []).actions;
   const { metadata, spec } = (creation as CreateAction).object as Pod;
   assert.equal(metadata.generateName, 'sum-0-');
@@ -639,26 +639,26 @@ test('a Pod of an index is told which', () => {
   assert.deepEqual(metadata.finalizers, [trackingFinalizer]);
 });
 
-test('a Pod of an index of a Job with a long name keeps its index', () => {
+test('a Pod of an Indexed Job with a long name keeps its index', () => {
   const job = { ...indexed(), metadata: { ...indexed().metadata, name: 'x'.repeat(63) } };
   const [creation] = outcomeOf(job, []).actions;
   const { generateName = '' } = (creation as CreateAction).object.metadata;
   assert.deepEqual([generateName.length, generateName.slice(-4)], [58, 'x-0-']);
 });
 
-test('the status says how many Pods are at work', () => {
+test('the status contains the number of active Pods', () => {
   const job = jobOf({ parallelism: 3, completions: 9 });
   const pods = [podOf('a', { isReady: true }), podOf('b'), podOf('c', { isLeaving: true })];
   const { active, ready, terminating, failed } = outcomeOf(job, pods).status;
   assert.deepEqual({ active, ready, terminating, failed }, { active: 3, ready: 1, terminating: 1, failed: 1 });
 });
 
-test('a Job starts when it is first looked at, unless it is suspended', () => {
+test('a Job starts with its first reconcile, unless it is suspended', () => {
   assert.equal(outcomeOf(jobOf({}, {}), []).status.startTime, formatTime(now));
   assert.equal(outcomeOf(jobOf({ suspend: true }, {}), []).status.startTime, undefined);
 });
 
-test('a Job that is resumed starts anew', () => {
+test('a resumed Job gets a new start time', () => {
   const conditions = [{ type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' }];
   const { status, told } = outcomeOf(jobOf({}, { startTime: secondsAgo(60), conditions }), []);
   assert.deepEqual(conditionsOf(status), ['not Suspended JobResumed']);
@@ -666,11 +666,11 @@ test('a Job that is resumed starts anew', () => {
   assert.deepEqual(told, ['Normal Resumed: Job resumed']);
 });
 
-test('a Job looks again when it will have run too long', () => {
+test('a Job is requeued at its active deadline', () => {
   assert.equal(outcomeOf(jobOf({ activeDeadlineSeconds: 3700 }), running(1)).requeueAfterSeconds, 100);
 });
 
-test('a Pod of nobody is taken in with its finalizer, and one that matches no more let go without', () => {
+test('an orphaned Pod is adopted with its finalizer, and one that does not match any more is released without it', () => {
   const stray = podOf('stray', { isTracked: false });
   const orphan = { ...stray, metadata: { ...stray.metadata, ownerReferences: [] } };
   const stranger = { ...podOf('stranger'), metadata: { ...podOf('stranger').metadata, labels: {} } };

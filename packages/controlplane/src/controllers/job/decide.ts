@@ -1,7 +1,8 @@
 /**
- * Runs Pods until enough of them have succeeded, or too many failed. Every pass takes stock, judges whether the Job is at
- * its end, and if it is not, sees to it that as many Pods are at work as there is work for. The end comes in two steps:
- * first the Job says how it will end and its Pods are deleted; when all of them are gone and counted, it has ended.
+ * Job reconciler: runs Pods until enough of them succeeded or too many failed. Each reconcile derives the state,
+ * determines whether the Job is finished and, if not, adjusts the number of active Pods. A Job finishes in two steps:
+ * first it gets a SuccessCriteriaMet or FailureTarget condition and its Pods are deleted; when all Pods are terminated
+ * and counted, it gets the Complete or Failed condition.
  */
 import type { Job, JobStatus } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
@@ -22,7 +23,7 @@ import { adjusted, ended, unchanged, type Workforce } from './workforce.ts';
 
 export type Observed = {
   readonly job: Job;
-  /** Pods of the Job, and of nobody. */
+  /** Pods of the Job, and orphans. */
   readonly pods: readonly Pod[];
 };
 
@@ -47,22 +48,22 @@ export function decide({ job, pods }: Observed, now: Instant): Decision<JobStatu
     actions: [
       ...claimActionsOf(job, claims),
       ...suspension.news.map(record),
-      // Nobody may be at work any more when the Job says that it fails.
+      // No Pod may be active when the Job gets its Failed condition.
       ...(sentence ? workforce.actions : []),
       ...(isToBeAnnounced ? [writeStatus(job, announcement(report, now))] : []),
       ...tally.released.map(release),
-      // Those that ended are counted even where no more can be made.
+      // Finished Pods are counted even if no more Pods can be created.
       ...(sentence ? [] : workforce.actions),
     ],
     status: (outcome) => (outcome.failures.length === 0 ? last : halfWay(report, census, outcome, now)),
     events: newsOf(job, last),
     ...requeue(job, verdict, workforce, now),
-    // What is left over is gone on with as soon as others have had their turn.
+    // The remaining work is requeued immediately, behind other keys.
     ...(tally.isPartial || workforce.isPartial ? { minIntervalMs: 0 } : {}),
   };
 }
 
-/** The Pods of a Job, those it takes in with the finalizer they are given thereby. */
+/** Returns the Pods of a Job, adopted ones with the tracking finalizer that adoption adds. */
 function withTracking({ claimed, adopted }: Claims<Pod>): readonly Pod[] {
   if (adopted.length === 0) return claimed;
   const isAdopted = new Set(adopted);
@@ -72,12 +73,12 @@ function withTracking({ claimed, adopted }: Claims<Pod>): readonly Pod[] {
   });
 }
 
-/** A Pod that is taken in is to be counted, one that is let go is not. */
+/** Adds the tracking finalizer to adopted Pods and removes it from released ones. */
 function claimActionsOf(job: Job, claims: Claims<Pod>): readonly PatchAction[] {
   const released = new Set<unknown>(claims.released);
   return claimActions(job, claims).map((action) => {
     const finalizers = finalizersOf(action.object, released.has(action.object) ? [] : [trackingFinalizer]);
-    // What claims are patched with is a merge patch of metadata.
+    // Adoption and release are merge patches of metadata.
     const { metadata } = action.patch as { readonly metadata: object };
     return { ...action, patch: { metadata: { ...metadata, finalizers } } };
   });
@@ -97,7 +98,7 @@ function writeStatus(job: Job, status: JobStatus): UpdateAction {
   return { type: 'update', object, subresource: 'status' };
 }
 
-/** What can be said where something failed: the Pods are those there were, and counted is who was let go. */
+/** Returns the status after a failed action: Pod numbers are unchanged, and Pods without the finalizer are counted. */
 function halfWay(report: Report, census: Census, { written }: Outcome, now: Instant): JobStatus {
   const isReleased = (uid: string) => {
     const pod = written.get(uid);

@@ -1,14 +1,14 @@
 import type { PodFailurePolicy, PodFailurePolicyRule } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
 
-/** What a policy makes of a Pod that failed. */
+/** Result of a Pod failure policy for a failed Pod. */
 export type Judgement = {
   readonly action: PodFailurePolicyRule['action'];
-  /** What led to it, for people. */
+  /** Human-readable cause. */
   readonly message: string;
 };
 
-/** Judges a failed Pod by the first rule that matches; by default its failure counts. */
+/** Applies the first matching rule to a failed Pod; without a match, the failure counts. */
 export function judge(policy: PodFailurePolicy | undefined, pod: Pod): Judgement {
   for (const [index, rule] of (policy?.rules ?? []).entries()) {
     const cause = causeFor(rule, pod);

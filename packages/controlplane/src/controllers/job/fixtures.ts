@@ -1,4 +1,4 @@
-/** Jobs and their Pods, with all left out that does not matter. */
+/** Fixtures: Jobs and their Pods with only the relevant fields. */
 import type { Job, JobSpec, JobStatus } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
 import { formatTime, instantOf } from '@kruise/values/time';
@@ -30,7 +30,7 @@ export function jobOf(spec: Partial<JobSpec> = {}, status: JobStatus = { startTi
 export type Shape = {
   readonly phase?: NonNullable<Pod['status']>['phase'];
   readonly isLeaving?: boolean;
-  /** Whether it has still to be counted. */
+  /** The Pod is not counted yet. */
   readonly isTracked?: boolean;
   readonly finishedSecondsAgo?: number;
   readonly exitCode?: number;

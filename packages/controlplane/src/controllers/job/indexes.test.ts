@@ -20,7 +20,7 @@ const texts = [
   { indexes: [7, 1, 6, 5], text: '1,5-7' },
 ];
 for (const { indexes, text } of texts) {
-  test(`the indexes ${indexes.join()} are written ${text || 'as nothing'}`, () => {
+  test(`the indexes ${indexes.join()} are formatted as ${text || 'an empty string'}`, () => {
     assert.equal(formatIndexes(indexesOf(indexes)), text);
     assert.equal(formatIndexes(parseIndexes(text, 100)), text);
   });
@@ -34,14 +34,14 @@ const readings = [
   { text: undefined, completions: 9, read: '' },
 ];
 for (const { text, completions, read } of readings) {
-  test(`${text} below ${completions} is read as ${read || 'nothing'}`, () => {
+  test(`${text} below ${completions} is parsed as ${read || 'nothing'}`, () => {
     assert.equal(formatIndexes(parseIndexes(text, completions)), read);
   });
 }
 
 const someIndexes = fc.uniqueArray(fc.nat(30));
 
-test('sets of intervals are sets', () => {
+test('interval sets behave like sets', () => {
   fc.assert(
     fc.property(someIndexes, someIndexes, (a, b) => {
       const [first, second] = [indexesOf(a), indexesOf(b)];
@@ -55,7 +55,7 @@ test('sets of intervals are sets', () => {
   );
 });
 
-test('the first that are missing are the lowest that are not there', () => {
+test('the first missing indexes are the lowest ones', () => {
   fc.assert(
     fc.property(someIndexes, fc.nat(35), fc.nat(10), (indexes, completions, count) => {
       const missing = Array.from({ length: completions }, (_, index) => index).filter(

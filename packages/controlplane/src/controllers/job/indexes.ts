@@ -1,9 +1,13 @@
-/** Sets of completion indexes, kept as intervals: a Job may have a hundred thousand of them, most of them in a row. */
+/**
+ * Sets of completion indexes, stored as intervals: a Job may have a hundred thousand indexes, most of them consecutive.
+ */
 
 /** Intervals in ascending order that neither overlap nor touch. */
 export type IndexSet = readonly { readonly first: number; readonly last: number }[];
 
-/** Reads a set as a Job's status has it, `0-2,5`: as far as it is below a number, and can be read at all. */
+/**
+ * Parses a set in the format of a Job's status, `0-2,5`. Invalid parts and indexes at or above the limit are skipped.
+ */
 export function parseIndexes(text: string | undefined, completions: number): IndexSet {
   if (!text) return [];
   const intervals = text.split(',').flatMap((part) => {
@@ -16,34 +20,34 @@ export function parseIndexes(text: string | undefined, completions: number): Ind
   return normalize(intervals);
 }
 
-/** Writes a set: `0-2,5`. Two in a row are not worth a dash. */
+/** Formats a set: `0-2,5`. Two consecutive indexes are not abbreviated. */
 export function formatIndexes(indexes: IndexSet): string {
   return indexes
     .map(({ first, last }) => (first === last ? `${first}` : `${first}${last === first + 1 ? ',' : '-'}${last}`))
     .join(',');
 }
 
-/** The set of single indexes. */
+/** Returns the set of single indexes. */
 export function indexesOf(indexes: Iterable<number>): IndexSet {
   return normalize([...indexes].sort((a, b) => a - b).map((index) => ({ first: index, last: index })));
 }
 
-/** The indexes that are of any of the sets. */
+/** Returns the union of sets. */
 export function union(...sets: readonly IndexSet[]): IndexSet {
   return normalize(sets.flat().sort((a, b) => a.first - b.first));
 }
 
-/** How many there are. */
+/** Returns the number of indexes in a set. */
 export function countIndexes(indexes: IndexSet): number {
   return indexes.reduce((count, { first, last }) => count + last - first + 1, 0);
 }
 
-/** How many are of both sets. */
+/** Returns the number of indexes in both sets. */
 export function countCommon(a: IndexSet, b: IndexSet): number {
   return countIndexes(a) + countIndexes(b) - countIndexes(union(a, b));
 }
 
-/** Whether an index is of a set. */
+/** Reports whether an index is in a set. */
 export function hasIndex(indexes: IndexSet, index: number): boolean {
   let [low, high] = [0, indexes.length];
   while (low < high) {
@@ -55,7 +59,7 @@ export function hasIndex(indexes: IndexSet, index: number): boolean {
   return interval !== undefined && interval.first <= index;
 }
 
-/** The lowest indexes below a number that are not of a set, as many as asked for. */
+/** Returns the lowest indexes below the number of completions that are not in a set, up to a count. */
 export function firstMissing(indexes: IndexSet, completions: number, count: number): readonly number[] {
   const missing: number[] = [];
   let candidate = 0;
@@ -66,7 +70,7 @@ export function firstMissing(indexes: IndexSet, completions: number, count: numb
   return missing;
 }
 
-/** Joins what overlaps or touches, of intervals that are sorted by where they begin. */
+/** Merges overlapping and adjacent intervals that are sorted by their first index. */
 function normalize(sorted: IndexSet): IndexSet {
   const joined: { first: number; last: number }[] = [];
   for (const { first, last } of sorted) {

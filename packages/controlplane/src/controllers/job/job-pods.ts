@@ -1,4 +1,4 @@
-/** What a Job writes on its Pods, and reads from them. */
+/** Labels, annotations and finalizers of a Job's Pods. */
 import type { Job } from '@kruise/api/batch/job';
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
@@ -7,7 +7,7 @@ import { hasFinalizer, isBeingDeleted, type PatchAction, patch } from '@kruise/c
 import { podFromTemplate } from '@kruise/machinery/pod-template';
 import { isPodFinished } from '@kruise/machinery/pods';
 
-/** Keeps a Pod that has ended until it is counted. */
+/** Keeps a finished Pod until it is counted. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 export const completionIndexKey = 'batch.kubernetes.io/job-completion-index';
 const failureCountKey = 'batch.kubernetes.io/job-index-failure-count';
@@ -23,17 +23,17 @@ export function isSuspended({ spec }: Job): boolean {
   return spec?.suspend ?? false;
 }
 
-/** Whether somebody else looks after a Job. */
+/** Reports whether another controller manages the Job (`spec.managedBy`). */
 export function isManagedElsewhere({ spec }: Job): boolean {
   return spec?.managedBy !== undefined && spec.managedBy !== 'kubernetes.io/job-controller';
 }
 
-/** Whether a Pod is replaced only once it has failed, rather than as soon as it is on its way out. */
+/** Reports whether a Pod is replaced only when it has failed, rather than when it is terminating. */
 export function replacesFailedOnly({ spec }: Job): boolean {
   return spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined;
 }
 
-/** Whether a Pod counts as failed. One that is deleted may never get as far as to say so itself. */
+/** Reports whether a Pod counts as failed. A deleted Pod may never report its failure. */
 export function isFailed(job: Job, pod: Pod): boolean {
   if (pod.status?.phase === 'Failed') return true;
   return !replacesFailedOnly(job) && isBeingDeleted(pod) && pod.status?.phase !== 'Succeeded';
@@ -43,23 +43,25 @@ export function isTerminating(pod: Pod): boolean {
   return isBeingDeleted(pod) && !isPodFinished(pod);
 }
 
-/** Whether a Pod has not been counted for good. */
+/** Reports whether a Pod is not counted yet. */
 export function isTracked(pod: Pod): boolean {
   return hasFinalizer(pod, trackingFinalizer);
 }
 
-/** Lets go of a Pod, whoever has changed it meanwhile. */
+/** Removes the tracking finalizer, regardless of concurrent changes. */
 export function release(pod: Pod): PatchAction {
   const changes = { metadata: { '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] } };
   return { ...patch(pod, changes), patchType: 'strategic' };
 }
 
-/** The index a Pod works on. */
+/** Returns the completion index of a Pod. */
 export function indexOf({ metadata }: Pod): number | undefined {
   return parseCount(metadata.annotations?.[completionIndexKey]);
 }
 
-/** How many Pods of its index failed before a Pod: those that count, and those a policy has ignored. */
+/**
+ * Returns how many Pods of the index failed before this Pod: counted failures, and failures that the policy ignored.
+ */
 export function failuresBefore({ metadata }: Pod): { readonly counted: number; readonly ignored: number } {
   const { annotations } = metadata;
   return {
@@ -72,7 +74,7 @@ function parseCount(text: string | undefined): number | undefined {
   return text !== undefined && /^\+?\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** A Pod of a Job. */
+/** Returns a Pod of a non-indexed Job. */
 export function jobPod(job: Job): Pod {
   const pod = podFromTemplate(job, job.spec?.template);
   const finalizers = pod.metadata.finalizers ?? [];
@@ -83,7 +85,7 @@ export function jobPod(job: Job): Pod {
   };
 }
 
-/** A maker of Pods for the indexes of a Job; they share what they have in common. */
+/** Returns a function that creates Pods for the indexes of a Job; the Pods share common parts. */
 export function indexedPods(job: Job): (index: number, failures?: Partial<ReturnType<typeof failuresBefore>>) => Pod {
   const base = jobPod(job);
   const { name = '' } = job.metadata;
@@ -106,7 +108,7 @@ export function indexedPods(job: Job): (index: number, failures?: Partial<Return
   };
 }
 
-/** The spec of a Pod whose containers are told the index. */
+/** Returns the Pod spec with the completion index as an environment variable of the containers. */
 function withIndexVariable(spec: PodTemplateSpec['spec']): PodTemplateSpec['spec'] {
   if (!spec) return undefined;
   const told = (container: Container): Container =>

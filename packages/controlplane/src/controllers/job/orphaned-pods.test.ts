@@ -14,14 +14,14 @@ const ownedBy = (reference: Partial<NonNullable<Pod['metadata']['ownerReferences
 const over = { conditions: [{ type: 'Complete', status: 'True' }] };
 
 const cases: readonly { readonly name: string; readonly pod?: Pod; readonly job?: Job; readonly goes: string }[] = [
-  { name: 'a Pod of nobody', pod: { ...pod, metadata: { ...pod.metadata, ownerReferences: [] } }, goes: 'goes' },
-  { name: 'a Pod of a Job that is at work', job: jobOf(), goes: 'stays' },
-  { name: 'a Pod of a Job that is over', job: jobOf({}, over), goes: 'goes' },
-  { name: 'a Pod of a Job that others look after', job: jobOf({ managedBy: 'example.com/x' }, over), goes: 'stays' },
-  { name: 'a Pod of a Job that is not known', goes: 'goes if the Job is gone' },
+  { name: 'an orphaned Pod', pod: { ...pod, metadata: { ...pod.metadata, ownerReferences: [] } }, goes: 'goes' },
+  { name: 'a Pod of an active Job', job: jobOf(), goes: 'stays' },
+  { name: 'a Pod of a finished Job', job: jobOf({}, over), goes: 'goes' },
+  { name: 'a Pod of a Job with another manager', job: jobOf({ managedBy: 'example.com/x' }, over), goes: 'stays' },
+  { name: 'a Pod of an unknown Job', goes: 'goes if the Job is gone' },
   { name: 'a Pod of an earlier Job', pod: ownedBy({ uid: 'before' }), job: jobOf(), goes: 'goes if the Job is gone' },
-  { name: 'a Pod of something else', pod: ownedBy({ apiVersion: 'example.com/v1' }), goes: 'stays' },
-  { name: 'a Pod nobody holds', pod: podOf('a', { isTracked: false }), goes: 'stays' },
+  { name: 'a Pod of another kind of owner', pod: ownedBy({ apiVersion: 'example.com/v1' }), goes: 'stays' },
+  { name: 'a Pod without the finalizer', pod: podOf('a', { isTracked: false }), goes: 'stays' },
 ];
 for (const { name, pod: found = pod, job, goes } of cases) {
   test(`${name} ${goes}`, () => {

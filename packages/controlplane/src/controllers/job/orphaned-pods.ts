@@ -1,4 +1,7 @@
-/** Lets go Pods that nobody is going to count any more: their Job is gone, has ended, or has let go of them itself. */
+/**
+ * Removes the tracking finalizer of orphaned Pods, which no Job counts any more: their Job is deleted or finished, or
+ * has released them.
+ */
 import { type Job, job } from '@kruise/api/batch/job';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { confirmedGone, isBeingDeleted } from '@kruise/client/actions';
@@ -11,7 +14,7 @@ import { isManagedElsewhere, isTracked, release } from './job-pods.ts';
 
 export type Observed = {
   readonly pod: Pod;
-  /** What has the name of the Pod's Job. */
+  /** Job with the name of the Pod's owner. */
   readonly job: Job | undefined;
 };
 
@@ -47,7 +50,7 @@ export function decide({ pod: orphan, job: found }: Observed): Decision<Pod['sta
   return { actions: [confirmedGone(release(orphan), { apiVersion, kind, metadata: { name, namespace, uid } })] };
 }
 
-/** A Pod with a Job that is there is that Job's business until it is deleted. */
+/** Reports whether a Pod may be orphaned. While its Job exists, a Pod belongs to the Job until it is deleted. */
 function mayBeOrphaned(found: Pod): boolean {
   return isBeingDeleted(found) || controllerOf(found) === undefined;
 }

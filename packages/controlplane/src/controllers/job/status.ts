@@ -10,7 +10,7 @@ import { type Counts, settled, type Tally } from './tally.ts';
 import type { Verdict } from './verdict.ts';
 import type { Workforce } from './workforce.ts';
 
-/** What a status is made of. */
+/** Inputs of the status. */
 export type Report = {
   readonly job: Job;
   readonly counts: Counts;
@@ -19,21 +19,23 @@ export type Report = {
   readonly verdict: Verdict | undefined;
 };
 
-/** The conditions as far as they are about suspension, since when the Job runs, and the news if there are any. */
+/** Suspension conditions, the start time of the Job, and the event if there is one. */
 export type Suspension = {
   readonly conditions: readonly JobCondition[];
   readonly startTime: string | undefined;
   readonly news: readonly NewEvent[];
 };
 
-/** Whether two statuses are stored as the same. */
+/** Reports whether two statuses are equal when stored. */
 export function isSameStatus(a: JobStatus | undefined, b: JobStatus | undefined): boolean {
   return isSame(codec.stored(a ?? {}), codec.stored(b ?? {}));
 }
 
 const codec = codecOf(jobStatus);
 
-/** What becomes of suspension: a Job that is resumed starts anew. One that ends is neither suspended nor resumed. */
+/**
+ * Derives the suspension: a resumed Job gets a new start time. A Job that finishes is neither suspended nor resumed.
+ */
 export function suspensionOf(job: Job, verdict: Verdict | undefined, now: Instant): Suspension {
   const conditions = job.status?.conditions ?? [];
   const startTime = job.status?.startTime ?? (isSuspended(job) ? undefined : formatTime(now));
@@ -50,7 +52,9 @@ export function suspensionOf(job: Job, verdict: Verdict | undefined, now: Instan
   };
 }
 
-/** What a Job says before its Pods are let go: which are about to be counted, and how it will end. */
+/**
+ * Returns the status before Pods lose their finalizer: it lists the uncounted Pods and the upcoming result of the Job.
+ */
 export function announcement(report: Report, now: Instant): JobStatus {
   const { verdict, suspension } = report;
   if (!verdict || verdict.isKnown) return statusOf(report, suspension.conditions);
@@ -58,7 +62,7 @@ export function announcement(report: Report, now: Instant): JobStatus {
   return statusOf(report, [...suspension.conditions, concluding(type, verdict, now)]);
 }
 
-/** What a Job says once Pods have been let go: nothing is left to be counted if it has ended. */
+/** Returns the status after Pods lost their finalizer: a finished Job has no uncounted Pods. */
 export function conclusion(report: Report, { released, counts, isPartial }: Tally, now: Instant): JobStatus {
   const uids = new Set(released.map(({ metadata }) => metadata.uid ?? ''));
   const left = settled(counts, (uid) => uids.has(uid));
@@ -72,7 +76,7 @@ export function conclusion(report: Report, { released, counts, isPartial }: Tall
     : { ...status, conditions: [...conditions, concluding('Failed', verdict, now)] };
 }
 
-/** What is told of a Job that has ended. */
+/** Returns the events for a finished Job. */
 export function newsOf(job: Job, status: JobStatus): readonly NewEvent[] {
   const failure = findCondition(status.conditions, 'Failed');
   if (failure) {

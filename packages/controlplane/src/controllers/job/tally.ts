@@ -1,7 +1,7 @@
 /**
- * Counting Pods that ended, each exactly once, though the Job may be looked at by another process after any step. First
- * the status says which Pods are about to be counted; then they lose the finalizer that kept them; then those that are in
- * the list and have lost it are counted and leave the list.
+ * Counts every finished Pod exactly once, even if another process continues after any step. First the status lists the
+ * uncounted Pods; then those Pods lose their finalizer; then listed Pods without a finalizer are counted and removed
+ * from the list.
  */
 import type { JobStatus } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
@@ -11,22 +11,22 @@ import { formatIndexes, hasIndex, parseIndexes } from './indexes.ts';
 import { indexOf, isFailed, isIndexed, isTracked } from './job-pods.ts';
 import type { Verdict } from './verdict.ts';
 
-/** A Job keeps so many Pods in its list at most, so that its status stays small and others get their turn. */
+/** Maximum number of uncounted Pods in the status, which keeps the status small and the reconcile short. */
 const maxUncounted = 500;
 
 export type Tally = {
   /** Pods that can lose their finalizer once the list is written. */
   readonly released: readonly Pod[];
   readonly counts: Counts;
-  /** Whether some had to be left for another time. */
+  /** Some Pods remain for the next reconcile. */
   readonly isPartial: boolean;
 };
 
-/** What the status says of Pods that ended. */
+/** Status fields about finished Pods. */
 export type Counts = Required<Pick<JobStatus, 'succeeded' | 'failed' | 'uncountedTerminatedPods'>> &
   Pick<JobStatus, 'completedIndexes' | 'failedIndexes'>;
 
-/** Takes stock, given how the Job ends, if it does, and who goes without being counted. */
+/** Counts Pods, given the result of the Job, if any, and the Pods that are deleted without being counted. */
 export function takeTally(census: Census, verdict: Verdict | undefined, dismissed: ReadonlySet<Pod>): Tally {
   const { job, uncounted } = census;
   const tracked = census.pods.filter(isTracked);
@@ -45,7 +45,7 @@ export function takeTally(census: Census, verdict: Verdict | undefined, dismisse
     const { uid = '' } = pod.metadata;
     if (pod.status?.phase === 'Succeeded' && !uncounted.failed.has(uid)) {
       const index = indexOf(pod);
-      // An index that is in the status is counted; there is no need to remember the Pod.
+      // An index in the status is counted; its Pod need not be listed.
       if (!isIndexed(job)) pushNew(succeeded, uncounted.succeeded, uid);
       else if (isOfJob(job, pod) && !hasIndex(previous, index!)) newIndexes.add(index!);
     } else if (isFailed(job, pod) || (verdict && !verdict.isSuccess)) {
@@ -57,7 +57,7 @@ export function takeTally(census: Census, verdict: Verdict | undefined, dismisse
   return { released, counts: { ...before, uncountedTerminatedPods: { succeeded, failed } }, isPartial };
 }
 
-/** The counts once some Pods have lost their finalizer. */
+/** Returns the counts after some Pods lost their finalizer. */
 export function settled(counts: Counts, isReleased: (uid: string) => boolean): Counts {
   const { succeeded = [], failed = [] } = counts.uncountedTerminatedPods;
   const [leftSucceeded, leftFailed] = [succeeded, failed].map((uids) => uids.filter((uid) => !isReleased(uid)));
@@ -84,7 +84,7 @@ function presentCounts({ job, succeeded, succeededIndexes, failedIndexes }: Cens
 function canBeReleased({ job, toBeReplaced }: Census, verdict: Verdict | undefined, pod: Pod): boolean {
   if (verdict || isBeingDeleted(job) || pod.status?.phase === 'Succeeded') return true;
   if (!isFailed(job, pod)) return false;
-  // The replacement has to know what it replaces.
+  // The replacement needs the failure count of its predecessor.
   const index = indexOf(pod);
   return index === undefined || toBeReplaced.get(index) !== pod;
 }

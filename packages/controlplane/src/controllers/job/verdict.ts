@@ -1,4 +1,4 @@
-/** Whether a Job is to end, and how. What was decided once holds, whatever happens since. */
+/** Result of a Job. A result in the status is final, whatever happens later. */
 import type { Job, SuccessPolicy } from '@kruise/api/batch/job';
 import { findCondition } from '@kruise/machinery/conditions';
 import { type Instant, parseTime } from '@kruise/values/time';
@@ -7,16 +7,16 @@ import { judge } from './failure-policy.ts';
 import { countCommon, countIndexes, type IndexSet, parseIndexes } from './indexes.ts';
 import { isIndexed, isSuspended } from './job-pods.ts';
 
-/** How a Job ends. */
+/** Result of a Job. */
 export type Verdict = {
   readonly isSuccess: boolean;
   readonly reason: string;
   readonly message: string;
-  /** Whether the Job says so already. */
+  /** The status of the Job already contains the result. */
   readonly isKnown: boolean;
 };
 
-/** The verdict on a Job whatever else it could do; in order, as more than one may hold at a time. */
+/** Returns the result of a Job regardless of its active Pods. The order matters, because several rules may apply. */
 export function verdictOf(census: Census, now: Instant): Verdict | undefined {
   const { job } = census;
   return (
@@ -29,14 +29,14 @@ export function verdictOf(census: Census, now: Instant): Verdict | undefined {
   );
 }
 
-/** The verdict on a Job that has so many Pods left: it is done if nothing more is to be done. */
+/** Returns the result of a Job with a number of remaining active Pods: it is complete if no work is left. */
 export function completionOf({ job, succeeded }: Census, active: number): Verdict | undefined {
   const isDone = succeeded >= (job.spec?.completions ?? 1) && active === 0;
   const message = 'Reached expected number of succeeded pods';
   return isDone ? { isSuccess: true, reason: 'CompletionsReached', message, isKnown: false } : undefined;
 }
 
-/** In how many seconds a Job has run too long. */
+/** Returns the seconds until the Job exceeds its active deadline. */
 export function secondsUntilDeadline({ spec, status }: Job, now: Instant): number | undefined {
   const { activeDeadlineSeconds } = spec ?? {};
   if (activeDeadlineSeconds === undefined || spec?.suspend) return undefined;

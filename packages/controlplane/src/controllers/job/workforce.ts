@@ -1,4 +1,4 @@
-/** How many Pods a Job has at work, and which: new ones where some are missing, fewer where there are too many. */
+/** Active Pods of a Job: creates missing Pods and deletes surplus ones. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Action } from '@kruise/client/actions';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
@@ -20,25 +20,25 @@ import {
   replacesFailedOnly,
 } from './job-pods.ts';
 
-/** What is done about Pods, and how many there are thereafter. */
+/** Pod actions and the resulting Pod numbers. */
 export type Workforce = {
   readonly actions: readonly Action[];
-  /** Pods that go without being counted. */
+  /** Pods that are deleted without being counted. */
   readonly dismissed: ReadonlySet<Pod>;
   readonly active: number;
   readonly ready: number;
   readonly terminating: number;
-  /** How long none are made because others failed. */
+  /** Remaining backoff before Pods are created. */
   readonly waitMs?: number;
-  /** Whether more is to be done than fits into a pass. */
+  /** More work remains than fits into one reconcile. */
   readonly isPartial?: boolean;
 };
 
-/** So many Pods are made or deleted in one pass at most. */
+/** Maximum number of Pods created or deleted in one reconcile. */
 const maxPodsPerPass = 500;
 const minWaitMs = 1000;
 
-/** Everybody stays. */
+/** Keeps all Pods. */
 export function unchanged({ active, terminating }: Census): Workforce {
   return {
     actions: [],
@@ -49,19 +49,19 @@ export function unchanged({ active, terminating }: Census): Workforce {
   };
 }
 
-/** Everybody goes, and is counted as ever, because the Job is at its end. */
+/** Deletes all Pods of a finished Job; they are counted as usual. */
 export function ended(census: Census): Workforce {
   const { job, active } = census;
   return { ...without(census, active), actions: active.map((pod) => deletePod(job, pod)), dismissed: new Set() };
 }
 
-/** As many as there is work for. */
+/** Adjusts the number of active Pods to the remaining work. */
 export function adjusted(census: Census, now: Instant): Workforce {
   const { job, active } = census;
   if (isSuspended(job)) return dismiss(census, active);
   const wanted = wantedCount(census);
   const surplus = surplusOf(census, Math.max(0, active.length - wanted));
-  // One or the other in a pass: who goes may make room for who comes.
+  // One reconcile either deletes or creates: deleted Pods may make room for new ones.
   if (surplus.length > 0) {
     const isPartial = surplus.length > maxPodsPerPass;
     return { ...dismiss(census, surplus.slice(0, maxPodsPerPass)), isPartial };
@@ -75,12 +75,12 @@ export function adjusted(census: Census, now: Instant): Workforce {
 
 function wantedCount({ job, active, succeeded }: Census): number {
   const { parallelism = 1, completions } = job.spec ?? {};
-  // Without a number, the first success says that the work is done; who is at it may finish.
+  // Without completions, the first success ends the Job; active Pods may finish.
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
   return Math.max(0, Math.min(parallelism, completions - succeeded));
 }
 
-/** Pods that nobody needs, and as many more as have to go. */
+/** Returns the Pods that are not needed, and more of the active Pods up to the surplus. */
 function surplusOf({ job, active }: Census, atLeast: number): readonly Pod[] {
   const rank = (pods: readonly Pod[]) => rankForDeletion(pods, { heedsCost: false });
   if (!isIndexed(job)) return atLeast > 0 ? rank(active).slice(0, atLeast) : [];
@@ -95,7 +95,7 @@ function surplusOf({ job, active }: Census, atLeast: number): readonly Pod[] {
   return goes.length < atLeast ? [...goes, ...rank(stays).slice(0, atLeast - goes.length)] : goes;
 }
 
-/** Deletes Pods that have done nothing wrong: they are let go first, so that none of them counts as failed. */
+/** Deletes surplus Pods. They lose their finalizer first, so that none of them counts as failed. */
 function dismiss(census: Census, pods: readonly Pod[]): Workforce {
   const actions = [...pods.filter(isTracked).map(release), ...pods.map((pod) => deletePod(census.job, pod))];
   return { ...without(census, pods), actions, dismissed: new Set(pods) };
@@ -110,7 +110,7 @@ function without(census: Census, pods: readonly Pod[]): Omit<Workforce, 'actions
   };
 }
 
-/** Makes Pods, unless others have failed too recently. */
+/** Creates Pods, unless the backoff is active. */
 function engage(census: Census, count: number, now: Instant): Workforce {
   const { job } = census;
   const { pods, waitMs } = isIndexed(job) ? forIndexes(census, count, now) : alike(census, count, now);
@@ -154,7 +154,7 @@ function forIndexes(census: Census, count: number, now: Instant): Recruits {
   };
 }
 
-/** What the replacement of a Pod has to go on counting from. */
+/** Returns the failure counts that the replacement of a Pod starts with. */
 function failuresAfter({ job }: Census, replaced: Pod | undefined): ReturnType<typeof failuresBefore> {
   if (!replaced) return { counted: 0, ignored: 0 };
   const { counted, ignored } = failuresBefore(replaced);

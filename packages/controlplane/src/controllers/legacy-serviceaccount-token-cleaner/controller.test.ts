@@ -11,7 +11,7 @@ import { legacyServiceAccountTokenCleaner } from './controller.ts';
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 const reference = { namespace: 'default', name: 'robot-token' };
 
-/** What the controller does to the Secret, were it run so many years later. */
+/** Returns what happens to the Secret if the controller runs some years later. */
 async function happensAfter(server: TestServer, years: number): Promise<WatchEvent<Secret>> {
   const stop = new AbortController();
   const { metadata } = await server.client.list(secret);
@@ -39,7 +39,7 @@ async function happensAfter(server: TestServer, years: number): Promise<WatchEve
   }
 }
 
-test('a token nobody uses is marked after a year, and deleted after another', async () => {
+test('an unused token is invalidated after a year, and deleted after another', async () => {
   await using server = await startTestServer();
   const { client } = server;
   await client.create(serviceAccount, {

@@ -8,10 +8,10 @@ import { keyFor } from '@kruise/client/object-key';
 import { accountNameOf, tokenType } from '../serviceaccount-token/decide.ts';
 import { decide } from './decide.ts';
 
-/** Where the API server says since when it notes which tokens are used. */
+/** ConfigMap in which the API server records since when it tracks the use of tokens. */
 const tracking = { namespace: 'kube-system', name: 'kube-apiserver-legacy-service-account-token-tracking' };
 
-/** Pods by the Secrets they cannot run without. */
+/** Indexes Pods by the Secrets they mount. */
 function bySecret(found: Pod): readonly string[] {
   const { namespace = '' } = found.metadata;
   return [...podReferences(found)].flatMap(([resource, name]) =>
@@ -19,7 +19,7 @@ function bySecret(found: Pod): readonly string[] {
   );
 }
 
-/** Takes tokens out of use that nobody has used for long. */
+/** Legacy ServiceAccount token cleaner: invalidates and deletes unused tokens. */
 export const legacyServiceAccountTokenCleaner: Controller = defineController({
   name: 'legacy-serviceaccount-token-cleaner',
   for: secret,

@@ -35,32 +35,44 @@ const account = (secrets = ['robot-token'], uid = 'u'): ServiceAccount => ({
 });
 
 const cases: readonly (Partial<Observed> & { readonly name: string; readonly does: string })[] = [
-  { name: 'marks a token that was never used', does: 'mark 2026-06-15' },
-  { name: 'marks a token not used for more than a year', secret: token(used('2025-06-14')), does: 'mark 2026-06-15' },
-  { name: 'keeps a token used a year ago to the day', secret: token(used('2025-06-15')), does: 'wait' },
-  { name: 'keeps a token of which it does not understand when it was used', secret: token(used('once')), does: 'wait' },
+  { name: 'invalidates a token that was never used', does: 'mark 2026-06-15' },
+  {
+    name: 'invalidates a token not used for more than a year',
+    secret: token(used('2025-06-14')),
+    does: 'mark 2026-06-15',
+  },
+  { name: 'keeps a token used exactly a year ago', secret: token(used('2025-06-15')), does: 'wait' },
+  { name: 'keeps a token with an unreadable last use', secret: token(used('once')), does: 'wait' },
   {
     name: 'keeps a token younger than a year',
     secret: token({}, { creationTimestamp: '2025-06-16T00:00:00Z' }),
     does: 'wait',
   },
   { name: 'keeps a token that a Pod mounts', isMounted: true, does: 'wait' },
-  { name: 'keeps all while uses are not noted', trackedSince: undefined, does: 'wait' },
-  { name: 'keeps all until uses have been noted for a year and a day', trackedSince: '2025-06-15', does: 'wait' },
-  { name: 'begins when they have', trackedSince: '2025-06-14', does: 'mark 2026-06-15' },
-  { name: 'leaves alone what was made by hand', account: account([]), does: 'nothing' },
-  { name: 'leaves alone what is of an earlier account', account: account(['robot-token'], 'other'), does: 'nothing' },
-  { name: 'leaves alone what has no account', account: undefined, does: 'nothing' },
+  { name: 'keeps all tokens while usage is not tracked', trackedSince: undefined, does: 'wait' },
+  { name: 'keeps all tokens until usage was tracked for a year and a day', trackedSince: '2025-06-15', does: 'wait' },
   {
-    name: 'leaves alone what is going',
+    name: 'invalidates tokens after usage was tracked for a year and a day',
+    trackedSince: '2025-06-14',
+    does: 'mark 2026-06-15',
+  },
+  { name: 'ignores manually created tokens', account: account([]), does: 'nothing' },
+  { name: 'ignores tokens of an earlier account', account: account(['robot-token'], 'other'), does: 'nothing' },
+  { name: 'ignores tokens without an account', account: undefined, does: 'nothing' },
+  {
+    name: 'ignores terminating tokens',
     secret: token({}, { deletionTimestamp: '2026-06-15T00:00:00Z' }),
     does: 'nothing',
   },
-  { name: 'waits a year after marking', secret: token(invalid('2025-06-15')), does: 'wait' },
-  { name: 'deletes what was marked more than a year ago', secret: token(invalid('2025-06-14')), does: 'delete 7' },
-  { name: 'marks anew what was marked with nonsense', secret: token(invalid('yes')), does: 'mark 2026-06-15' },
+  { name: 'waits a year after the invalidation', secret: token(invalid('2025-06-15')), does: 'wait' },
+  { name: 'deletes tokens invalidated more than a year ago', secret: token(invalid('2025-06-14')), does: 'delete 7' },
   {
-    name: 'deletes nothing that is used again',
+    name: 'invalidates tokens with an unreadable invalidation date again',
+    secret: token(invalid('yes')),
+    does: 'mark 2026-06-15',
+  },
+  {
+    name: 'keeps tokens that are used again',
     secret: token({ ...invalid('2025-06-14'), ...used('2026-06-01') }),
     does: 'wait',
   },
@@ -80,7 +92,7 @@ for (const { name, does, ...observed } of cases) {
   });
 }
 
-test('no token goes that was used within a year, or was not marked for one, and it has nothing to add', () => {
+test('no token is deleted that was used within a year or not invalid for a year, and the decision is idempotent', () => {
   const date = fc.constantFrom('2024-01-01', '2025-06-14', '2025-06-16', '2026-06-01', 'nonsense');
   const labels = fc.record({ used: fc.option(date, { nil: undefined }), marked: fc.option(date, { nil: undefined }) });
   fc.assert(

@@ -7,10 +7,10 @@ import { accountUidOf } from '../serviceaccount-token/decide.ts';
 
 export type Observed = {
   readonly secret: Secret;
-  /** The account the Secret names, whatever its uid. */
+  /** ServiceAccount that the Secret names, with any UID. */
   readonly account: ServiceAccount | undefined;
   readonly isMounted: boolean;
-  /** The day since when the API server notes which tokens are used, if it does. */
+  /** Date since when the API server tracks the use of tokens, if it does. */
   readonly trackedSince: string | undefined;
 };
 
@@ -18,17 +18,17 @@ const lastUsedKey = 'kubernetes.io/legacy-token-last-used';
 const invalidSinceKey = 'kubernetes.io/legacy-token-invalid-since';
 const daySeconds = 24 * 60 * 60;
 const dayMs = daySeconds * 1000;
-/** How long a token that nobody uses is kept, and then as long again marked as invalid. */
+/** Period after which an unused token is marked as invalid, and after the same period again is deleted. */
 const unusedMs = 365 * dayMs;
 
 /**
- * A token that was made for an account of its own accord, as clusters before v1.24 did, and that nobody has used for a
- * year, is marked as invalid; where nobody minds for another year it is deleted.
+ * Marks an auto-generated token, as clusters before v1.24 created them, as invalid when it was not used for a year, and
+ * deletes it after another year.
  */
 export function decide(observed: Observed, now: Instant): Decision<undefined> {
   const { secret } = observed;
   if (!isMadeByItself(observed) || isBeingDeleted(secret)) return { actions: [] };
-  // Uses are noted by the day, so there is nothing to be seen before the next.
+  // The API server records usage by day, so the next check is a day later.
   const tomorrow = { requeueAfterSeconds: daySeconds };
   if (isNeeded(observed, now)) return { actions: [], ...tomorrow };
   const { labels, resourceVersion } = secret.metadata;
@@ -37,12 +37,15 @@ export function decide(observed: Observed, now: Instant): Decision<undefined> {
     return { actions: [patch(secret, { metadata: { labels: { [invalidSinceKey]: dateOf(now) } } })], ...tomorrow };
   }
   if (invalidSince >= dateOf(now - unusedMs)) return { actions: [], ...tomorrow };
-  // Whoever takes the label away, or uses the token, at this very moment keeps it.
+  // The precondition keeps a token whose label was removed or that was used at the same moment.
   const preconditions = { resourceVersion: resourceVersion ?? '' };
   return { actions: [{ ...remove(secret), options: { preconditions } }] };
 }
 
-/** Tokens that were made by hand are not referred to by their account. */
+/**
+ * Reports whether the token was auto-generated: its account refers to it. Manually created tokens have no such
+ * reference.
+ */
 function isMadeByItself({ secret, account }: Observed): boolean {
   const uid = accountUidOf(secret);
   if (!account || (uid !== undefined && uid !== account.metadata.uid)) return false;
@@ -51,7 +54,7 @@ function isMadeByItself({ secret, account }: Observed): boolean {
 
 function isNeeded({ secret, isMounted, trackedSince = '' }: Observed, now: Instant): boolean {
   const tracked = dayOf(trackedSince);
-  // On the first day some servers may not have noted anything yet.
+  // On the first day, some servers may not track usage yet.
   if (isMounted || tracked === undefined || now < tracked + dayMs + unusedMs) return true;
   const { labels, creationTimestamp } = secret.metadata;
   if (!creationTimestamp || parseTime(creationTimestamp) >= now - unusedMs) return true;
@@ -64,7 +67,7 @@ function dateOf(at: Instant): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** The beginning of a day, or undefined if the text is no date. */
+/** Returns the start of a day; undefined if the text is not a date. */
 function dayOf(date: string): Instant | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(date)) return undefined;
   const at = Date.parse(date);

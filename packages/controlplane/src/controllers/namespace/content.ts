@@ -1,4 +1,4 @@
-/** Empties namespaces, one resource at a time, and hears when what was left of one is gone. */
+/** Deletes the content of namespaces, one resource at a time, and watches until the remaining objects are gone. */
 import type { Client } from '@kruise/client/client';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import { listAll } from '@kruise/client/pages';
@@ -6,7 +6,7 @@ import { isMethodNotAllowed, isNotFound } from '@kruise/machinery/status';
 import { someAtATime } from '@kruise/values/some-at-a-time';
 import type { Remainder } from './decide.ts';
 
-/** What is left of a resource, and from when on to watch for its end. */
+/** Remaining objects of a resource, and the resourceVersion to watch from. */
 export type Left = Remainder & {
   readonly kind: DynamicKind;
   readonly names: readonly string[];
@@ -15,10 +15,10 @@ export type Left = Remainder & {
 
 export type Place = { readonly namespace: string; readonly graceSeconds: number; readonly signal: AbortSignal };
 
-/** Deletions of one resource under way at a time, where they cannot be asked for together. */
+/** Maximum number of concurrent deletions of one resource that does not support deletecollection. */
 const deletionsAtATime = 20;
 
-/** Tells all objects of a resource in a namespace to go; says what is left, or undefined if nothing is. */
+/** Deletes all objects of a resource in a namespace; returns the remaining ones, or undefined if none remain. */
 export async function empty(client: Client, kind: DynamicKind, place: Place): Promise<Left | undefined> {
   const { namespace, graceSeconds, signal } = place;
   const none = { kind, resource: kind, count: 0, finalizers: new Map(), graceSeconds, names: [], version: '' };
@@ -45,7 +45,7 @@ export async function empty(client: Client, kind: DynamicKind, place: Place): Pr
       version: metadata.resourceVersion ?? '',
     };
   } catch (error) {
-    // It went out of service meanwhile, or never could do what discovery said it could: then nothing of it is left.
+    // The resource is no longer served, or discovery was wrong: no objects of it remain.
     if (isUnsupported(error)) return undefined;
     signal.throwIfAborted();
     return { ...none, error: error instanceof Error ? error.message : String(error) };
@@ -54,7 +54,7 @@ export async function empty(client: Client, kind: DynamicKind, place: Place): Pr
 
 async function removeAll(client: Client, kind: DynamicKind, place: Place, names: readonly string[]): Promise<void> {
   const { namespace, signal } = place;
-  // What is owned is in the same namespace, and goes anyway.
+  // Dependents are in the same namespace and are deleted anyway.
   const options = { propagationPolicy: 'Background', signal } as const;
   if (kind.verbs.includes('deletecollection')) return client.deleteMany(kind, { namespace }, options);
   await someAtATime(names, deletionsAtATime, async (name) => {
@@ -70,7 +70,7 @@ function isUnsupported(error: unknown): boolean {
   return isNotFound(error) || isMethodNotAllowed(error);
 }
 
-/** Resolves with true once everything that was left is gone; with false if that could not be followed to the end. */
+/** Resolves with true when all remaining objects are gone; with false if the watch failed. */
 export async function gone(
   client: Client,
   { kind, names, version }: Left,
@@ -85,7 +85,7 @@ export async function gone(
       if (waited.size === 0) return true;
     }
   } catch {
-    // It was only to be heard of sooner: there is a time set for looking again in any case.
+    // The watch only speeds things up: a requeue is scheduled in any case.
     return false;
   }
   return false;

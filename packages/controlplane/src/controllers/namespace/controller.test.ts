@@ -38,7 +38,7 @@ async function conditionOf({ client }: Cluster, type: string) {
   return `${reason}: ${message}`;
 }
 
-test('a namespace goes with all that is in it, kinds of users included', async () => {
+test('a namespace is deleted with all its content, including custom resources', async () => {
   await using cluster = await startShop();
   const { client } = cluster;
   await defineBox(client);
@@ -59,7 +59,7 @@ test('a namespace goes with all that is in it, kinds of users included', async (
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a namespace is left alone for five seconds, until all servers know', async () => {
+test('the deletion of a namespace is delayed by five seconds, until all API servers reject new content', async () => {
   await using cluster = await startShop({});
   await cluster.client.delete(namespace, shop);
   await cluster.pass(4);
@@ -68,7 +68,7 @@ test('a namespace is left alone for five seconds, until all servers know', async
   assert.ok(await isGone(cluster));
 });
 
-test('what a finalizer of someone else holds keeps the namespace, which says so, and goes once it is let go', async () => {
+test('a foreign finalizer keeps the namespace, which reports it, and is deleted once the finalizer is removed', async () => {
   await using cluster = await startShop();
   const { client } = cluster;
   await client.create(configMap, { metadata: inShop('settings', ['example.com/hold']) });
@@ -87,7 +87,7 @@ test('what a finalizer of someone else holds keeps the namespace, which says so,
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('while a Pod remains nothing else goes', async () => {
+test('while a Pod remains, nothing else is deleted', async () => {
   await using cluster = await startShop();
   const { client } = cluster;
   const containers = [{ name: 'main', image: 'example.com/shop' }];
@@ -116,7 +116,7 @@ test('while a Pod remains nothing else goes', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a namespace whose own finalizers are not ours stays, empty', async () => {
+test('a namespace with foreign finalizers of its own stays empty', async () => {
   await using cluster = await startShop();
   const { client } = cluster;
   await client.patch(namespace, shop, { metadata: { finalizers: ['example.com/hold'] } }, { type: 'merge' });
@@ -132,7 +132,7 @@ test('a namespace whose own finalizers are not ours stays, empty', async () => {
   assert.ok(await isGone(cluster));
 });
 
-test('what cannot be deleted is tried ever more seldom, and the namespace says why', async () => {
+test('a failed deletion is retried with backoff, and the namespace reports the reason', async () => {
   await using cluster = await startCluster();
   const { client, clock } = cluster;
   await client.create(namespace, { metadata: shop });

@@ -20,10 +20,10 @@ import { decide, podGraceSeconds, type Standing } from './decide.ts';
 const uses = [namespace];
 const ownFinalizer = 'kubernetes';
 const defaultDelaySeconds = 5;
-/** Resources of one namespace that are emptied at a time. */
+/** Number of resources of one namespace that are deleted concurrently. */
 const resourcesAtATime = 8;
 
-/** Empties namespaces that are deleted, whatever is in them, and lets them go. */
+/** Namespace controller: deletes the content of terminating namespaces, then removes their finalizer. */
 export function namespaceController(delaySeconds = defaultDelaySeconds): Runnable {
   return {
     name: 'namespace',
@@ -34,7 +34,7 @@ export function namespaceController(delaySeconds = defaultDelaySeconds): Runnabl
       const { clock, caches, log } = context;
       await whenSynced({ watches: [], uses }, caches, signal);
       if (signal.aborted) return;
-      // Someone waits for a namespace to go, so it is tried again at least once a minute.
+      // Users wait for the deletion of a namespace, so the maximum backoff is one minute.
       const queue = createNamedQueue(context, 'namespace', defaultRateLimiter(clock, { maxMs: 60_000 }));
       const emptier = createEmptier(context, (key) => queue.add(key), signal);
       caches.informer(namespace).handle(
@@ -46,20 +46,23 @@ export function namespaceController(delaySeconds = defaultDelaySeconds): Runnabl
         { signal },
       );
       const onError = (key: Key, error: unknown) =>
-        log.error({ controller: 'namespace', key, error }, 'a namespace could not be emptied; it is tried again');
+        log.error({ controller: 'namespace', key, error }, 'failed to delete namespace content; requeued');
       await runWorkers(queue, { workers: 10, work: emptier.work, onError }, signal);
     },
   };
 }
 
-/** What is written about a namespace on its way out does not concern us: it is we who write it. */
+/**
+ * Reports whether a namespace started terminating. Status updates of terminating namespaces are the controller's own
+ * and are ignored.
+ */
 function wasDeleted({ type, object, previous }: Change<Namespace>): boolean {
   return type !== 'deleted' && object.metadata.deletionTimestamp != null && !previous?.metadata.deletionTimestamp;
 }
 
 function createEmptier({ client, clock }: ControllerContext, wake: (key: Key) => void, signal: AbortSignal) {
   const metadata = createClient(client.transport, { metadataOnly: true });
-  /** Whoever waits for what is left of a namespace. */
+  /** Watches for the remaining content of namespaces. */
   const waits = new Map<Key, AbortController>();
 
   async function work(name: Key): Promise<number | undefined> {
@@ -81,7 +84,7 @@ function createEmptier({ client, clock }: ControllerContext, wake: (key: Key) =>
     return standing.requeueAfterSeconds;
   }
 
-  /** Pods go first: what they use while they end is not to vanish under them. */
+  /** Deletes Pods first, so that the objects they use exist until they terminate. */
   async function emptyAll(found: Namespace, kinds: readonly DynamicKind[]): Promise<readonly Left[]> {
     const { name = '', deletionTimestamp } = found.metadata;
     const emptyEach = async (each: readonly DynamicKind[], graceSeconds: number): Promise<readonly Left[]> => {
@@ -114,10 +117,10 @@ function createEmptier({ client, clock }: ControllerContext, wake: (key: Key) =>
     await ifThere(modify(client, namespace, { name }, change, { subresource: 'finalize', signal }));
   }
 
-  /** Has the namespace looked at as soon as all that was left is gone. */
+  /** Enqueues the namespace as soon as all remaining content is gone. */
   function listen(name: Key, left: readonly Left[]): void {
     const awaited = left.filter(({ count }) => count > 0);
-    // What could not even be told to go is not heard of: it is tried again later.
+    // Content that could not be deleted is not watched; it is retried later.
     if (awaited.length === 0) return;
     const stop = new AbortController();
     const ended = AbortSignal.any([signal, stop.signal]);
@@ -135,7 +138,7 @@ function isEmptied({ scope, verbs }: DynamicKind): boolean {
   return scope === 'Namespaced' && verbs.includes('delete') && verbs.includes('list');
 }
 
-/** What a request was answered with, or undefined if the object is gone. */
+/** Returns the response to a request; undefined if the object does not exist. */
 async function ifThere<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request;

@@ -18,7 +18,7 @@ const left = (resource: Remainder['resource'], count: number, more: Partial<Rema
 });
 const held = (...finalizers: [string, number][]) => ({ finalizers: new Map(finalizers) });
 
-/** The conditions that say something is amiss, in words. */
+/** Returns the conditions that report problems, as text. */
 function troubles(standing: ReturnType<typeof decide>): readonly string[] {
   return standing.conditions
     .filter(({ status }) => status === 'True')
@@ -32,21 +32,21 @@ const cases: readonly {
   readonly next: 'go' | 'retry' | number;
   readonly troubles: readonly string[];
 }[] = [
-  { name: 'lets a namespace go in which nothing is left', next: 'go', troubles: [] },
+  { name: 'releases an empty namespace', next: 'go', troubles: [] },
   {
-    name: 'waits for half the grace of Pods, and a second',
+    name: 'requeues after half the grace period of Pods, plus a second',
     remainders: [left(pods, 1, { graceSeconds: 30 })],
     next: 16,
     troubles: ['SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances'],
   },
   {
-    name: 'rounds half a grace down',
+    name: 'rounds half a grace period down',
     remainders: [left(pods, 2, { graceSeconds: 31 })],
     next: 16,
     troubles: ['SomeResourcesRemain: Some resources are remaining: pods. has 2 resource instances'],
   },
   {
-    name: 'gives finalizers fifteen seconds, and counts them over all resources',
+    name: 'estimates fifteen seconds for finalizers, and counts them over all resources',
     remainders: [left(deployments, 2, held(['b/x', 1], ['a/y', 2])), left(pods, 1, held(['b/x', 1]))],
     next: 8,
     troubles: [
@@ -55,7 +55,7 @@ const cases: readonly {
     ],
   },
   {
-    name: 'does not understand what remains though nothing holds it',
+    name: 'reports an error for objects that remain without finalizers',
     remainders: [left(deployments, 1)],
     next: 'retry',
     troubles: [
@@ -64,7 +64,7 @@ const cases: readonly {
     ],
   },
   {
-    name: 'tries again what failed, though something else is waited for',
+    name: 'retries failures even if something else is awaited',
     remainders: [left(pods, 0, { error: 'no' }), left(deployments, 1, held(['a', 1]))],
     next: 'retry',
     troubles: [
@@ -74,7 +74,7 @@ const cases: readonly {
     ],
   },
   {
-    name: 'does not let a namespace go while some of its resources are unknown',
+    name: 'does not release a namespace while discovery fails',
     failures: [
       { groupVersion: 'metrics.k8s.io/v1beta1', message: 'stale GroupVersion discovery: metrics.k8s.io/v1beta1' },
     ],
@@ -92,7 +92,7 @@ for (const { name, remainders = [], failures = [], next, troubles: expected } of
   });
 }
 
-test('says of everything that is well that it is', () => {
+test('all conditions without problems are False', () => {
   const { conditions } = decide({ namespace, remainders: [], discoveryFailures: [] }, now);
   assert.deepEqual(
     conditions.map(({ type, status, reason, message }) => [type, status, reason, message].join(' | ')),
@@ -106,7 +106,7 @@ test('says of everything that is well that it is', () => {
   );
 });
 
-test('a condition keeps its time while its status is the same', () => {
+test('a condition keeps its transition time while its status is the same', () => {
   const first = decide({ namespace, remainders: [left(pods, 2, { graceSeconds: 30 })], discoveryFailures: [] }, now);
   const later = decide(
     {
@@ -128,24 +128,24 @@ const grace = (seconds: number, phase = 'Running') => ({
   status: { phase },
 });
 const graceCases = [
-  { name: 'the most patient Pod counts', pods: [grace(30), grace(60)], after: 0, expected: 60 },
+  { name: 'the longest grace period counts', pods: [grace(30), grace(60)], after: 0, expected: 60 },
   {
-    name: 'Pods that have ended do not count',
+    name: 'finished Pods do not count',
     pods: [grace(30), grace(60, 'Failed'), grace(90, 'Succeeded')],
     after: 0,
     expected: 30,
   },
-  { name: 'nobody waits longer than the grace', pods: [grace(30)], after: 30, expected: 0 },
-  { name: 'up to the grace everybody does', pods: [grace(30)], after: 29, expected: 30 },
+  { name: 'the grace period is not exceeded', pods: [grace(30)], after: 30, expected: 0 },
+  { name: 'a Pod within its grace period counts', pods: [grace(30)], after: 29, expected: 30 },
   { name: 'no Pods need no time', pods: [], after: 0, expected: 0 },
 ];
 for (const { name, pods: running, after, expected } of graceCases) {
-  test(`of the time Pods take, ${name}`, () => {
+  test(`grace period of Pods: ${name}`, () => {
     assert.equal(podGraceSeconds(running, now, now + after * 1000), expected);
   });
 }
 
-test('what was said is not said again, and a namespace goes only when nothing is left', () => {
+test('conditions are written once, and a namespace is released only when it is empty', () => {
   const remainder = fc
     .record({ count: fc.nat(3), finalizers: fc.nat(2), graceSeconds: fc.nat(60), fails: fc.boolean() })
     .map(({ count, finalizers, graceSeconds, fails }) =>

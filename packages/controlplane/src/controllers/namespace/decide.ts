@@ -3,15 +3,15 @@ import type { DiscoveryFailure } from '@kruise/client/discovery';
 import { withCondition } from '@kruise/machinery/conditions';
 import type { Instant } from '@kruise/values/time';
 
-/** What is left of one resource after all of it was told to go. */
+/** Remaining objects of one resource after the deletion. */
 export type Remainder = {
   readonly resource: { readonly group: string; readonly version: string; readonly plural: string };
   readonly count: number;
-  /** How many objects each finalizer holds. */
+  /** Number of objects per finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
-  /** How long those that are given time to end may take. */
+  /** Remaining grace period of objects with graceful deletion. */
   readonly graceSeconds: number;
-  /** Why it could not be told to go. */
+  /** Reason why the deletion failed. */
   readonly error?: string;
 };
 
@@ -21,21 +21,21 @@ export type Observed = {
   readonly remainders: readonly Remainder[];
 };
 
-/** How the deletion of a namespace stands. */
+/** State of a namespace deletion. */
 export type Standing = {
   readonly conditions: readonly NamespaceCondition[];
-  /** Nothing is left, and the namespace can go. */
+  /** No content remains; the finalizer can be removed. */
   readonly isEmpty: boolean;
-  /** What went wrong; it has to be tried again. */
+  /** Errors that need a retry. */
   readonly errors: readonly string[];
-  /** When to look again if nothing is heard of what is left. */
+  /** Requeue delay if no watch event arrives. */
   readonly requeueAfterSeconds?: number;
 };
 
-/** How long objects that a finalizer holds are expected to take. */
+/** Estimated time until a finalizer is removed. */
 const finalizerSeconds = 15;
 
-/** What is to be said of a namespace on its way out, and whether it can go. */
+/** Derives the conditions of a terminating namespace, and whether its finalizer can be removed. */
 export function decide({ namespace, discoveryFailures, remainders }: Observed, now: Instant): Standing {
   const contentErrors = remainders.flatMap((remainder) => errorOf(namespace, remainder) ?? []).sort();
   const claims = [
@@ -63,8 +63,8 @@ export function decide({ namespace, discoveryFailures, remainders }: Observed, n
 }
 
 /**
- * How long Pods of a namespace may take to end: as long as the most patient of them, unless the namespace has been on
- * its way out for longer than that already.
+ * Returns the remaining grace period of the Pods: the longest of all Pods, minus the time since the namespace was
+ * deleted.
  */
 export function podGraceSeconds(
   pods: readonly {
@@ -87,7 +87,7 @@ function estimateSeconds({ count, finalizers, graceSeconds }: Remainder): number
   return graceSeconds || (finalizers.size > 0 ? finalizerSeconds : 0);
 }
 
-/** What nothing holds should be gone: if it is not, nobody knows why. */
+/** Objects without a finalizer should be gone; if they remain, that is an error. */
 function errorOf({ metadata }: Namespace, remainder: Remainder): string | undefined {
   const { resource, count, error } = remainder;
   if (error !== undefined) return error;
@@ -98,7 +98,7 @@ function errorOf({ metadata }: Namespace, remainder: Remainder): string | undefi
 
 type Claim = Omit<NamespaceCondition, 'lastTransitionTime'>;
 
-/** What each condition says when all is well. */
+/** Reasons and messages of conditions without errors. */
 const wellReasons: { readonly [type: string]: readonly [reason: string, message: string] } = {
   NamespaceDeletionDiscoveryFailure: ['ResourcesDiscovered', 'All resources successfully discovered'],
   NamespaceDeletionGroupVersionParsingFailure: ['ParsedGroupVersions', 'All legacy kube types successfully parsed'],

@@ -9,7 +9,7 @@ const take = (range: ReturnType<typeof createBlockRange>) => {
   return block && formatPrefix(block);
 };
 
-test('blocks are given in order, and those given back when their turn comes again', () => {
+test('blocks are allocated in order, and released blocks are reused in round robin', () => {
   const range = createBlockRange(parsePrefix('10.0.0.0/22'), 24);
   assert.deepEqual([take(range), take(range)], ['10.0.0.0/24', '10.0.1.0/24']);
   range.release(parsePrefix('10.0.0.0/24'));
@@ -28,7 +28,7 @@ const occupied: readonly [block: string, left: readonly string[]][] = [
   ['fd00::/64', ['10.0.0.0/24', '10.0.1.0/24', '10.0.2.0/24', '10.0.3.0/24']],
 ];
 for (const [block, left] of occupied) {
-  test(`where ${block} is taken, ${left.length} of 4 blocks are left`, () => {
+  test(`with ${block} allocated, ${left.length} of 4 blocks are free`, () => {
     const range = createBlockRange(parsePrefix('10.0.0.0/22'), 24);
     assert.equal(range.occupy(parsePrefix(block)), left.length < 4);
     assert.deepEqual(
@@ -38,14 +38,14 @@ for (const [block, left] of occupied) {
   });
 }
 
-test('a node has a block of each family, the same each time it is asked for', () => {
+test('a node has one block per family, the same for every request', () => {
   const ranges = createNodeRanges({ clusterRanges: ['10.0.0.0/16', 'fd00::/56'] });
   assert.deepEqual(ranges.blocksFor('a'), ['10.0.0.0/24', 'fd00::/64']);
   assert.deepEqual(ranges.blocksFor('b'), ['10.0.1.0/24', 'fd00:0:0:1::/64']);
   assert.deepEqual(ranges.blocksFor('a'), ['10.0.0.0/24', 'fd00::/64']);
 });
 
-test('a range that is used up leaves the other as it was', () => {
+test('an exhausted range leaves the other unchanged', () => {
   const ranges = createNodeRanges({ clusterRanges: ['10.0.0.0/16', 'fd00::/63'] });
   ranges.blocksFor('a');
   ranges.blocksFor('b');
@@ -54,12 +54,12 @@ test('a range that is used up leaves the other as it was', () => {
   assert.deepEqual(ranges.blocksFor('c'), ['10.0.3.0/24', 'fd00::/64']);
 });
 
-test('addresses of Services are not given to nodes', () => {
+test('Service addresses are not allocated to nodes', () => {
   const ranges = createNodeRanges({ clusterRanges: ['10.0.0.0/22'], serviceRanges: ['10.0.0.0/23', 'fd00::/112'] });
   assert.deepEqual(ranges.blocksFor('a'), ['10.0.2.0/24']);
 });
 
-test('no two nodes have the same block, whatever comes and goes', () => {
+test('no two nodes ever share a block', () => {
   const step = fc.tuple(fc.constantFrom('ask', 'release'), fc.constantFrom('a', 'b', 'c', 'd', 'e'));
   fc.assert(
     fc.property(fc.array(step), (steps) => {

@@ -1,4 +1,4 @@
-/** Which parts of the cluster's ranges nodes have. */
+/** Allocation of Pod CIDRs to nodes. */
 import {
   addressAt,
   containsPrefix,
@@ -11,19 +11,19 @@ import {
   prefixSize,
 } from '@kruise/values/address';
 
-/** A range, cut into blocks of equal size. */
+/** A CIDR divided into blocks of equal size. */
 export type BlockRange = {
-  /** The next block nobody has, going round; undefined if all are taken. */
+  /** Allocates the next free block, round robin; undefined if none is free. */
   take(): Prefix | undefined;
-  /** Marks what a block covers, or is covered by, as taken; false if it is not of the range. */
+  /** Marks the blocks that overlap a block as allocated; returns false if the block is outside of the range. */
   occupy(block: Prefix): boolean;
   release(block: Prefix): void;
 };
 
-/** Beyond this many blocks a range is cut off: more nodes than that are not to be expected, and each costs memory. */
+/** Maximum number of blocks of a range: more nodes are not expected, and each block costs memory. */
 const maxBlocks = 2 ** 16;
 
-/** A range of which all blocks are free. */
+/** Creates a range whose blocks are all free. */
 export function createBlockRange(range: Prefix, blockLength: number): BlockRange {
   const outer = masked(range);
   const count = Math.min(maxBlocks, 2 ** (blockLength - outer.length));
@@ -37,7 +37,7 @@ export function createBlockRange(range: Prefix, blockLength: number): BlockRange
     taken[index] = value;
     free += value === 1 ? -1 : 1;
   };
-  /** The blocks that have addresses in common with another: its first and its last. */
+  /** Returns the first and last index of the blocks that overlap a block. */
   const covered = (block: Prefix): readonly [number, number] | undefined => {
     if (block.address.family !== outer.address.family || !overlaps(outer, block)) return undefined;
     const inner = containsPrefix(outer, block) ? masked(block) : outer;
@@ -58,7 +58,7 @@ export function createBlockRange(range: Prefix, blockLength: number): BlockRange
       while (taken[next] === 1) next = (next + 1) % count;
       const index = next;
       set(index, 1);
-      // What was given back rests until its turn comes again: Pods of the node that had it may still be around.
+      // A released block is not reused until the round robin reaches it again: Pods of its former node may still exist.
       next = (next + 1) % count;
       return { address: addressAt(outer, BigInt(index) * blockSize), length: blockLength };
     },
@@ -67,21 +67,21 @@ export function createBlockRange(range: Prefix, blockLength: number): BlockRange
   };
 }
 
-/** What each node has of each range. */
+/** Blocks of each node. */
 export type NodeRanges = {
-  /** Notes what a node has been given. */
+  /** Records the blocks of a node. */
   occupy(name: string, blocks: readonly string[]): void;
-  /** What a node is to have, always the same until it is released; undefined if a range is used up. */
+  /** Returns the blocks of a node, the same ones until they are released; undefined if a range is exhausted. */
   blocksFor(name: string): readonly string[] | undefined;
   release(name: string): void;
 };
 
-/** How long the prefix of a node's block is, in each family. */
+/** Prefix length of a node's block per IP family. */
 export type BlockLengths = { readonly 4?: number | undefined; readonly 6?: number | undefined };
 
 export type NodeRangesOptions = {
   readonly clusterRanges: readonly string[];
-  /** What Services have is not given to nodes. */
+  /** Service CIDRs, which are excluded from allocation. */
   readonly serviceRanges?: readonly string[] | undefined;
   readonly blockLengths?: BlockLengths | undefined;
 };

@@ -6,7 +6,7 @@ import { objectAfter } from '../../testing/carry-out.ts';
 import { startCluster } from '../../testing/cluster.ts';
 import { decide } from './controller.ts';
 
-test('nodes get a part of the cluster range each, and a node that finds none gets that of one that goes', async () => {
+test('nodes get a block of the cluster CIDR each, and a node without one gets that of a deleted node', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await client.create(node, { metadata: { name: 'old' }, spec: { podCIDR: '10.0.1.0/24', podCIDRs: ['10.0.1.0/24'] } });
@@ -32,7 +32,7 @@ test('nodes get a part of the cluster range each, and a node that finds none get
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a node is given its part once, and it is told if that fails', () => {
+test('a node is assigned its block once, and a failure emits an event', () => {
   const found: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' } };
   const decision = decide({ node: found, blocks: ['10.0.0.0/24', 'fd00::/64'] });
   const [action] = decision.actions;

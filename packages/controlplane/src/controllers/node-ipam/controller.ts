@@ -7,17 +7,17 @@ import { createNodeRanges, type NodeRangesOptions } from './allocator.ts';
 
 export type Observed = { readonly node: Node; readonly blocks: readonly string[] | undefined };
 
-/** While all is taken, a node that goes makes room. */
+/** Requeue delay while the range is exhausted; a deleted node frees its blocks. */
 const retrySeconds = 10;
 
-/** Gives each node a part of the cluster's addresses for its Pods. */
+/** Node IPAM controller: allocates Pod CIDRs to nodes. */
 export function nodeIpamController(options: NodeRangesOptions): Controller {
   const ranges = createNodeRanges(options);
   let isInformed = false;
 
   function observe(caches: Caches, key: Key): Observed | undefined {
     const nodes = caches.of(node);
-    // Nothing may be given away before it is known what was given by those who ran before.
+    // Existing allocations must be recorded before the first allocation after a restart.
     if (!isInformed) for (const each of nodes.list()) note(each);
     isInformed = true;
     const found = nodes.get(key);

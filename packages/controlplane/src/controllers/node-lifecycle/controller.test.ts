@@ -33,7 +33,7 @@ async function addPod({ client }: Cluster, name: string, nodeName: string, toler
   );
 }
 
-/** Lets time pass during which some nodes renew their leases. */
+/** Advances the clock while some nodes renew their leases. */
 async function passWith(cluster: Cluster, alive: readonly string[], seconds: number): Promise<void> {
   const { client, clock } = cluster;
   for (let passed = 0; passed < seconds; passed += 10) {
@@ -69,7 +69,7 @@ async function startWithNodes(names: readonly string[]): Promise<Cluster> {
   return cluster;
 }
 
-test('a node whose status somebody writes loses its taint, without kubelet or lease', async () => {
+test('a node with an updated status loses its taint, without kubelet or lease', async () => {
   await using cluster = await startCluster();
   await cluster.run(controllers);
   await cluster.client.create(node, { metadata: { name: 'a' } });
@@ -90,7 +90,7 @@ test('a node whose status somebody writes loses its taint, without kubelet or le
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a node that falls silent is given up, and its Pods after the time they bear', async () => {
+test('a node without heartbeats is tainted, and its Pods are evicted after their toleration time', async () => {
   await using cluster = await startWithNodes(['a', 'b']);
   await addPod(cluster, 'patient', 'a');
   await addPod(cluster, 'short', 'a', 20);
@@ -136,7 +136,7 @@ test('a node that falls silent is given up, and its Pods after the time they bea
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a node that comes back in time keeps its Pods', async () => {
+test('a node that recovers in time keeps its Pods', async () => {
   await using cluster = await startWithNodes(['a', 'b']);
   await addPod(cluster, 'patient', 'a');
   await passWith(cluster, ['b'], 100);
@@ -157,7 +157,7 @@ test('a node that comes back in time keeps its Pods', async () => {
   );
 });
 
-test('a later Pod of the name has its own time', async () => {
+test('a recreated Pod of the same name has its own eviction time', async () => {
   await using cluster = await startWithNodes(['a', 'b']);
   await addPod(cluster, 'web', 'a', 100);
   await passWith(cluster, ['b'], 120);
@@ -170,7 +170,7 @@ test('a later Pod of the name has its own time', async () => {
   assert.ok((await cluster.client.get(pod, reference)).metadata.deletionTimestamp);
 });
 
-test('a Pod that comes to a node that is down is told so', async () => {
+test('a Pod that appears on an unready node is marked as not ready', async () => {
   await using cluster = await startWithNodes(['a', 'b']);
   await passWith(cluster, ['b'], 70);
   await addPod(cluster, 'late', 'a');
@@ -179,7 +179,7 @@ test('a Pod that comes to a node that is down is told so', async () => {
   assert.equal(late.status?.conditions?.[0]?.status, 'False');
 });
 
-test('Pods of a node that was given up before the start are told', async () => {
+test('Pods of a node that was unready before the start are marked as not ready', async () => {
   await using cluster = await startCluster();
   await addNode(cluster, 'a');
   await addPod(cluster, 'untold', 'a');
@@ -191,7 +191,7 @@ test('Pods of a node that was given up before the start are told', async () => {
   assert.equal(untold.status?.conditions?.[0]?.status, 'False');
 });
 
-test('no Pod is driven out while every node is down', async () => {
+test('no Pod is evicted while every node is unready', async () => {
   await using cluster = await startWithNodes(['a', 'b']);
   await addPod(cluster, 'patient', 'a');
   await passWith(cluster, [], 1000);
@@ -201,7 +201,7 @@ test('no Pod is driven out while every node is down', async () => {
   assert.deepEqual(await podsOf(cluster), ['patient']);
 });
 
-test('nodes that go down together are given up one every ten seconds', async () => {
+test('nodes that fail together are tainted one every ten seconds', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `node-${index}`);
   await using cluster = await startWithNodes(names);
   await passWith(cluster, names.slice(3), 50);
@@ -215,7 +215,7 @@ test('nodes that go down together are given up one every ten seconds', async () 
   assert.deepEqual(counts, [1, 2, 3, 3, 3]);
 });
 
-test('a node that is deleted is forgotten', async () => {
+test('a deleted node is removed from the monitor', async () => {
   await using cluster = await startWithNodes(['a', 'b']);
   await cluster.client.delete(node, { name: 'a' });
   await passWith(cluster, ['b'], 10);

@@ -3,7 +3,7 @@ import { type Controller, defineController, type Runnable } from '@kruise/client
 import { decide } from './decide.ts';
 import { type MonitorSettings, nodeMonitor } from './monitor.ts';
 
-/** The defaults of kube-controller-manager's flags. */
+/** Defaults of kube-controller-manager's flags. */
 export const usualMonitorSettings: MonitorSettings = {
   periodSeconds: 5,
   monitorGraceSeconds: 50,
@@ -14,7 +14,7 @@ export const usualMonitorSettings: MonitorSettings = {
   unhealthyZoneThreshold: 0.55,
 };
 
-/** Keeps the taints and labels of nodes true to what they say of themselves. */
+/** Synchronizes the taints and labels of nodes with their conditions. */
 const nodeTaintsController = defineController({
   name: 'node-lifecycle',
   component: 'node-controller',

@@ -31,7 +31,7 @@ function taint(text: string): Taint {
   return { key: key.includes('/') ? key : `node.kubernetes.io/${key}`, effect: effect as Taint['effect'] };
 }
 
-/** What the node has after the decision, and what it was told. */
+/** Returns the node after the decision. */
 function after(before: Node): Node {
   let result = before;
   for (const action of decide(before, now).actions) {
@@ -51,41 +51,41 @@ const taintsOf = ({ spec }: Node) =>
   spec?.taints?.map(({ key, effect }) => `${key.replace('node.kubernetes.io/', '')}:${effect}`).join(' ');
 
 const cases: readonly [name: string, before: Fixture, taints: string][] = [
-  ['a node that is ready has no taints', { conditions: 'Ready=True' }, ''],
-  ['a node that is not ready has its taint', { conditions: 'Ready=False' }, 'not-ready:NoSchedule'],
-  ['a node nothing is known of has its taint', { conditions: 'Ready=Unknown' }, 'unreachable:NoSchedule'],
+  ['a ready node has no taints', { conditions: 'Ready=True' }, ''],
+  ['an unready node has its taint', { conditions: 'Ready=False' }, 'not-ready:NoSchedule'],
+  ['an unreachable node has its taint', { conditions: 'Ready=Unknown' }, 'unreachable:NoSchedule'],
   [
-    'a node under pressure has a taint for each',
+    'a node under pressure has a taint per condition',
     { conditions: 'MemoryPressure=True DiskPressure=True PIDPressure=True' },
     'memory-pressure:NoSchedule disk-pressure:NoSchedule pid-pressure:NoSchedule',
   ],
-  ['a pressure nothing is known of has no taint', { conditions: 'Ready=True MemoryPressure=Unknown' }, ''],
+  ['a pressure condition with status Unknown has no taint', { conditions: 'Ready=True MemoryPressure=Unknown' }, ''],
   ['a node without network has its taint', { conditions: 'NetworkUnavailable=True' }, 'network-unavailable:NoSchedule'],
   ['a cordoned node has its taint', { conditions: 'Ready=True', unschedulable: true }, 'unschedulable:NoSchedule'],
   [
-    'a node that became ready loses the taint it was made with',
+    'a node that became ready loses its initial taint',
     { conditions: 'Ready=True', taints: 'not-ready:NoSchedule' },
     '',
   ],
-  ['a node that said nothing yet loses it, too', { taints: 'not-ready:NoSchedule' }, ''],
+  ['a node without conditions loses its initial taint, too', { taints: 'not-ready:NoSchedule' }, ''],
   [
-    'one taint takes the place of the other',
+    'one taint replaces the other',
     { conditions: 'Ready=Unknown', taints: 'not-ready:NoSchedule' },
     'unreachable:NoSchedule',
   ],
   ['an uncordoned node loses its taint', { conditions: 'Ready=True', taints: 'unschedulable:NoSchedule' }, ''],
   [
-    'taints of others stay',
+    'foreign taints are kept',
     { conditions: 'Ready=False', taints: 'example.com/gpu:NoSchedule memory-pressure:PreferNoSchedule' },
     'example.com/gpu:NoSchedule memory-pressure:PreferNoSchedule not-ready:NoSchedule',
   ],
   [
-    'a ready node drives no Pod out',
+    'a ready node has no NoExecute taints',
     { conditions: 'Ready=True', taints: 'not-ready:NoExecute unreachable:NoExecute example.com/a:NoExecute' },
     'example.com/a:NoExecute',
   ],
   [
-    'a node that is not ready keeps what drives Pods out',
+    'an unready node keeps its NoExecute taint',
     { conditions: 'Ready=False', taints: 'not-ready:NoExecute' },
     'not-ready:NoExecute not-ready:NoSchedule',
   ],
@@ -94,7 +94,7 @@ for (const [name, before, taints] of cases) {
   test(name, () => assert.equal(taintsOf(after(node(before))), taints));
 }
 
-test('a taint tells when it was put on, and is put on only if nobody changed the node', () => {
+test('a taint has a timestamp, and is written with optimistic concurrency', () => {
   const [action] = decide(node({ conditions: 'Ready=False' }), now).actions;
   assert.deepEqual(action?.type === 'patch' && action.patch, {
     metadata: { resourceVersion: '7' },
@@ -105,16 +105,16 @@ test('a taint tells when it was put on, and is put on only if nobody changed the
 });
 
 const labelCases: readonly [name: string, labels: Record<string, string>, beta: string | undefined][] = [
-  ['the old label is made', { 'kubernetes.io/os': 'linux' }, 'linux'],
-  ['the old label is set right', { 'kubernetes.io/os': 'linux', 'beta.kubernetes.io/os': 'plan9' }, 'linux'],
-  ['an old label alone stays', { 'beta.kubernetes.io/os': 'linux' }, 'linux'],
-  ['where there is none, none is made', {}, undefined],
+  ['the deprecated label is added', { 'kubernetes.io/os': 'linux' }, 'linux'],
+  ['the deprecated label is corrected', { 'kubernetes.io/os': 'linux', 'beta.kubernetes.io/os': 'plan9' }, 'linux'],
+  ['a deprecated label alone is kept', { 'beta.kubernetes.io/os': 'linux' }, 'linux'],
+  ['without the source label, none is added', {}, undefined],
 ];
 for (const [name, labels, beta] of labelCases) {
   test(name, () => assert.equal(after(node({ labels })).metadata.labels?.['beta.kubernetes.io/os'], beta));
 }
 
-test('it has nothing to add to its own decision', () => {
+test('the decision is idempotent', () => {
   const status = fc.constantFrom('True', 'False', 'Unknown');
   const conditions = fc.uniqueArray(
     fc.tuple(fc.constantFrom('Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable'), status),

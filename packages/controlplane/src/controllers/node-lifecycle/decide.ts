@@ -1,4 +1,7 @@
-/** What a node's taints and labels are to be, given what it says of itself. Whether it says anything is `health.ts`. */
+/**
+ * Taints and labels of a node, derived from the conditions it reports. `health.ts` determines whether it reports at
+ * all.
+ */
 import type { Node } from '@kruise/api/core/node';
 import { type Action, patch } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
@@ -7,7 +10,7 @@ import type { Instant } from '@kruise/values/time';
 import { outdatedLabels } from '../node-labels.ts';
 import { changedTaints, isSameTaint, notReadyKey, patchTaints, type TaintId, unreachableKey } from '../node-taints.ts';
 
-/** Nothing new is scheduled to a node while a condition has a status for which there is a taint. */
+/** NoSchedule taints by condition type and status. */
 const taintOfCondition: { readonly [type: string]: { readonly [status: string]: string } } = {
   Ready: { False: notReadyKey, Unknown: unreachableKey },
   MemoryPressure: { True: 'node.kubernetes.io/memory-pressure' },
@@ -18,13 +21,13 @@ const taintOfCondition: { readonly [type: string]: { readonly [status: string]: 
 const unschedulableKey = 'node.kubernetes.io/unschedulable';
 const ownKeys = new Set([...Object.values(taintOfCondition).flatMap((keys) => Object.values(keys)), unschedulableKey]);
 
-/** Labels that programs of old look for, and those they are copied from. */
+/** Deprecated labels, and the labels they mirror. */
 const copiedLabels = {
   'beta.kubernetes.io/os': 'kubernetes.io/os',
   'beta.kubernetes.io/arch': 'kubernetes.io/arch',
 } as const;
 
-/** Pods that run are driven out of a node by these. */
+/** NoExecute taints, which evict running Pods. */
 export const evictingTaints: readonly TaintId[] = [
   { key: notReadyKey, effect: 'NoExecute' },
   { key: unreachableKey, effect: 'NoExecute' },
@@ -36,7 +39,7 @@ export function decide(node: Node, now: Instant): Decision<Node['status']> {
     (taint) =>
       taint.effect === 'NoSchedule' && ownKeys.has(taint.key) && !wanted.some((each) => isSameTaint(each, taint)),
   );
-  // A node that is ready again must not lose its Pods: their time is short, and does not wait for the next look around.
+  // A node that is ready again must not lose its Pods: their tolerations may expire before the next monitor period.
   const over = isConditionTrue(node.status?.conditions, 'Ready') ? evictingTaints : [];
   const taints = changedTaints(node, { add: wanted, drop: [...stale, ...over] }, now);
   const labels = outdatedLabels(node, copiedLabels);

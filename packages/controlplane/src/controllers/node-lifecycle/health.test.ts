@@ -34,10 +34,10 @@ type Look = { at: number; node: Node; lease?: Lease };
 const ready = (heartbeat: number) => node({ status: 'True', heartbeat });
 
 const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] = [
-  ['a node that never spoke counts from when it was made', [{ at: 7, node: node() }], 0],
-  ['a node that is met for the first time is alive', [{ at: 7, node: ready(0) }], 7],
+  ['a node without a status counts from its creation', [{ at: 7, node: node() }], 0],
+  ['a newly observed node is alive', [{ at: 7, node: ready(0) }], 7],
   [
-    'a heartbeat is a sign of life',
+    'a new heartbeat counts',
     [
       { at: 0, node: ready(0) },
       { at: 20, node: ready(1) },
@@ -45,7 +45,7 @@ const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] 
     20,
   ],
   [
-    'the same heartbeat is none',
+    'the same heartbeat does not count',
     [
       { at: 0, node: ready(0) },
       { at: 20, node: ready(0) },
@@ -53,7 +53,7 @@ const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] 
     0,
   ],
   [
-    'the first word of a node is one',
+    'the first status of a node counts',
     [
       { at: 0, node: node() },
       { at: 20, node: ready(0) },
@@ -61,7 +61,7 @@ const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] 
     20,
   ],
   [
-    'the loss of the condition is taken for one',
+    'a removed Ready condition counts',
     [
       { at: 0, node: ready(0) },
       { at: 20, node: node() },
@@ -69,7 +69,7 @@ const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] 
     20,
   ],
   [
-    'another status without a heartbeat is one',
+    'a changed status without a heartbeat counts',
     [
       { at: 0, node: ready(0) },
       { at: 20, node: node({ status: 'False', heartbeat: 0 }) },
@@ -77,7 +77,7 @@ const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] 
     20,
   ],
   [
-    'that nothing is known of it is none',
+    'a change to Unknown does not count',
     [
       { at: 0, node: ready(0) },
       { at: 20, node: node({ status: 'Unknown', heartbeat: 0 }) },
@@ -85,7 +85,7 @@ const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] 
     0,
   ],
   [
-    'a first lease is one',
+    'a first lease counts',
     [
       { at: 0, node: ready(0) },
       { at: 20, node: ready(0), lease: lease(3) },
@@ -93,7 +93,7 @@ const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] 
     20,
   ],
   [
-    'a renewed lease is one',
+    'a renewed lease counts',
     [
       { at: 0, node: ready(0), lease: lease(3) },
       { at: 20, node: ready(0), lease: lease(4) },
@@ -101,7 +101,7 @@ const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] 
     20,
   ],
   [
-    'the same lease is none',
+    'the same lease does not count',
     [
       { at: 0, node: ready(0), lease: lease(3) },
       { at: 20, node: ready(0), lease: lease(3) },
@@ -109,14 +109,14 @@ const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] 
     0,
   ],
   [
-    'a lease set back is none',
+    'a lease with an earlier renew time does not count',
     [
       { at: 0, node: ready(0), lease: lease(3) },
       { at: 20, node: ready(0), lease: lease(2) },
     ],
     0,
   ],
-  ['a lease keeps a node alive that never spoke', [{ at: 20, node: node(), lease: lease(3) }], 20],
+  ['a lease keeps a node without a status alive', [{ at: 20, node: node(), lease: lease(3) }], 20],
 ];
 for (const [name, looks, heardAt] of signs) {
   test(name, () => {
@@ -127,21 +127,21 @@ for (const [name, looks, heardAt] of signs) {
 }
 
 const silences: readonly [name: string, node: Node, silentSeconds: number, conditions: string | undefined][] = [
-  ['a node may be silent for 50 seconds', ready(0), 50, undefined],
+  ['a node may miss heartbeats for 50 seconds', ready(0), 50, undefined],
   [
-    'then nothing is known of it',
+    'after the grace period the conditions are Unknown',
     ready(0),
     51,
     'Ready NodeStatusUnknown, MemoryPressure NodeStatusNeverUpdated, DiskPressure NodeStatusNeverUpdated, PIDPressure NodeStatusNeverUpdated',
   ],
-  ['a new node may be silent for 60 seconds', node(), 60, undefined],
+  ['a new node has a startup grace period of 60 seconds', node(), 60, undefined],
   [
-    'then it is said that it never spoke',
+    'after the startup grace period the node is reported as never updated',
     node(),
     61,
     'Ready NodeStatusNeverUpdated, MemoryPressure NodeStatusNeverUpdated, DiskPressure NodeStatusNeverUpdated, PIDPressure NodeStatusNeverUpdated',
   ],
-  ['it is said once', node({ status: 'Unknown', heartbeat: 0 }), 500, undefined],
+  ['the conditions are set once', node({ status: 'Unknown', heartbeat: 0 }), 500, undefined],
 ];
 for (const [name, silent, seconds, expected] of silences) {
   test(name, () => {
@@ -152,7 +152,7 @@ for (const [name, silent, seconds, expected] of silences) {
   });
 }
 
-test('conditions of others are left alone', () => {
+test('foreign conditions are unchanged', () => {
   const conditions = [
     { type: 'Ready', status: 'True' },
     { type: 'NetworkUnavailable', status: 'False' },

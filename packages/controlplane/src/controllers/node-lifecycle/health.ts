@@ -1,29 +1,29 @@
 /**
- * Whether a node is alive. Its clock may be wrong, so what counts is when a sign of life was noticed here, not the time
- * that it bears: a new heartbeat, another Ready condition than before, a renewed lease.
+ * Node health. The clock of a node may be wrong, so a heartbeat counts at the time it was observed here, not at its
+ * timestamp: a new heartbeat, a changed Ready condition, or a renewed lease.
  */
 import type { Lease } from '@kruise/api/coordination/lease';
 import type { Node, NodeCondition } from '@kruise/api/core/node';
 import { findCondition } from '@kruise/machinery/conditions';
 import { formatTime, type Instant, parseMicroTime, parseTime } from '@kruise/values/time';
 
-/** What is remembered of a node from one look to the next. */
+/** Health of a node that is kept between monitor periods. */
 export type Health = {
-  /** When it last gave a sign of life. */
+  /** Time of the last observed heartbeat. */
   readonly heardAt: Instant;
-  /** The Ready condition and the lease as last seen. */
+  /** The Ready condition and the lease as last observed. */
   readonly ready: NodeCondition | undefined;
   readonly renewedAt: Instant | undefined;
 };
 
-/** How long a node may be silent. */
+/** Grace periods without heartbeats. */
 export type Patience = {
   readonly monitorGraceSeconds: number;
-  /** A node that never said how it is. */
+  /** Grace period of a node that never reported its status. */
   readonly startupGraceSeconds: number;
 };
 
-/** What is known of a node now, given what was known and what there is to see. */
+/** Updates the health of a node with the observed node and lease. */
 export function noticed(
   known: Health | undefined,
   { metadata, status }: Node,
@@ -41,17 +41,20 @@ export function noticed(
   return { heardAt: isAlive ? now : known.heardAt, ready, renewedAt: isRenewed ? renewedAt : known?.renewedAt };
 }
 
-/** That nothing is known of a node is what others say of it, never the node itself. */
+/** The status Unknown is set by this controller, never by the node itself, so it is not a heartbeat. */
 function isSignOfLife(previous: NodeCondition | undefined, current: NodeCondition | undefined): boolean {
   if (previous === undefined || current === undefined) return previous !== current;
   if (previous.lastHeartbeatTime !== current.lastHeartbeatTime) return true;
   return previous.status !== current.status && current.status !== 'Unknown';
 }
 
-/** What the kubelet tells of a node, and what is unknown while it is silent. */
+/** Conditions that the kubelet reports, and that become Unknown without heartbeats. */
 const reportedConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-/** The conditions of a node that has been silent for too long; undefined where it has not, or they say so already. */
+/**
+ * Returns the conditions of a node whose grace period has passed; undefined if it has not, or if the conditions are
+ * already set.
+ */
 export function conditionsOfSilent(
   { metadata, status }: Node,
   { heardAt, ready }: Health,

@@ -1,7 +1,7 @@
 /**
- * Looks around every few seconds for nodes that have fallen silent, says so in their status and in that of their Pods,
- * and has Pods driven out of nodes that stay down. A look costs a comparison a node: Pods are looked at when a node
- * goes down, and when one comes to a node that is down.
+ * Node monitor: checks the heartbeats of nodes every few seconds, sets the conditions of unreachable nodes and their
+ * Pods, and taints nodes so that Pods are evicted. A period costs one comparison per node: Pods are processed only when
+ * a node becomes not ready, and when a Pod is bound to such a node.
  */
 import { lease } from '@kruise/api/coordination/lease';
 import { type Node, node } from '@kruise/api/core/node';
@@ -24,7 +24,7 @@ export type MonitorSettings = Patience & EvictionLimits & { readonly periodSecon
 const leaseNamespace = 'kube-node-lease';
 const nodeLeases = { namespace: leaseNamespace };
 const fieldManager = 'kube-controller-manager';
-/** Nodes, and Pods of one node, that are written at a time. */
+/** Number of nodes, and of Pods of one node, that are written concurrently. */
 const writersAtOnce = 8;
 
 export function nodeMonitor(settings: MonitorSettings): Runnable {
@@ -47,9 +47,12 @@ export function nodeMonitor(settings: MonitorSettings): Runnable {
 function createMonitor(settings: MonitorSettings, context: ControllerContext, signal: AbortSignal) {
   const { client, clock, caches, record, log } = context;
   const known = new Map<string, { readonly node: Node; readonly health: Health }>();
-  /** Nodes that went down and whose Pods do not all say so yet. */
+  /** Nodes that became not ready, with Pods that are not marked as not ready yet. */
   const unfinished = new Set<string>();
-  /** Pods that came to a node that is down: bound before that was known, seen after its Pods were looked at. */
+  /**
+   * Pods that appeared on a node that is not ready: bound before that was known, observed after its Pods were
+   * processed.
+   */
   const latecomers = new Set<Key>();
   const queues = new Map<string, PacedQueue>();
   let wasEverythingDown = false;
@@ -75,7 +78,7 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
       const before = known.get(name)?.health;
       const health = noticed(before, each, renewal, now);
       known.set(name, { node: each, health });
-      // Whoever said so may have been stopped before its Pods were told.
+      // The previous leader may have stopped before it updated the Pods.
       if (!before && health.ready?.status === 'Unknown') unfinished.add(name);
       const conditions = conditionsOfSilent(each, health, settings, now);
       if (conditions) silent.push({ ...each, status: { ...each.status, conditions: [...conditions] } });
@@ -93,14 +96,14 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
     return status !== undefined && status !== 'True';
   }
 
-  /** Does something with each item, a few at a time. What fails is told, and tried again at the next look. */
+  /** Processes items with a concurrency limit. Failures are logged and retried in the next period. */
   async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<number> {
     const failures = await someAtATime(items, writersAtOnce, async (item): Promise<number> => {
       try {
         await work(item);
         return 0;
       } catch (error) {
-        log.warn({ error }, 'what a node that is down calls for could not be done');
+        log.warn({ error }, 'failed to process unhealthy node; will retry');
         return 1;
       }
     });
@@ -151,7 +154,7 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
     latecomers.delete(key);
   }
 
-  /** Says of a Pod on a node that is down that it is not ready. */
+  /** Sets the Ready condition of a Pod on an unhealthy node to false. */
   async function tellPod(found: Pod): Promise<void> {
     const ready = findCondition(found.status?.conditions, 'Ready');
     if (!ready || ready.status === 'False') return;
@@ -167,27 +170,30 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
     record({ about: found, type: 'Warning', reason: 'NodeNotReady', message: 'Node is not ready' });
   }
 
-  /** Sets how fast each zone's nodes are tainted; if all nodes are down, takes back all taints and waits. */
+  /** Sets the eviction rate of each zone. If no node is ready, removes all NoExecute taints and stops evictions. */
   async function pace(zones: ReadonlyMap<string, ZoneCensus>, nodes: readonly Node[]): Promise<void> {
     const isDown = isEverythingDown(zones, settings);
     for (const [zone, census] of zones) queueOf(zone).setRate(isDown ? 0 : evictionRateOf(census, settings));
     if (isDown && !wasEverythingDown) {
-      log.warn({ nodes: nodes.length }, 'no node is ready; Pods stay where they are');
+      log.warn({ nodes: nodes.length }, 'no node is ready; evictions stopped');
       await eachOf(nodes, async (each) => {
         queueOf(zoneOf(each)).remove(nameOf(each));
         await retaint(each, { drop: evictingTaints });
       });
     }
     if (!isDown && wasEverythingDown) {
-      log.info({ nodes: nodes.length }, 'some nodes are ready again');
-      // Nobody could be heard: the others may have been alive all along.
+      log.info({ nodes: nodes.length }, 'nodes are ready again; evictions resumed');
+      // This controller may have been partitioned from all nodes, so their grace periods start again.
       const heardAt = clock.now();
       for (const [name, { health, ...rest }] of known) known.set(name, { ...rest, health: { ...health, heardAt } });
     }
     wasEverythingDown = isDown;
   }
 
-  /** A node that was down at the start of the look is given its taint: at once where it only changes, else in turn. */
+  /**
+   * Taints a node that was unhealthy at the start of the period: immediately if only the taint changes, otherwise
+   * through the rate-limited queue.
+   */
   async function evict(each: Node): Promise<void> {
     const queue = queueOf(zoneOf(each));
     const taints = evictionOf(each);
@@ -221,7 +227,7 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
   return { look };
 }
 
-/** The taint that a node's state calls for, and the one it rules out; none for a node that is ready. */
+/** Returns the taint for the node's state and the opposite one to remove; undefined for a ready node. */
 function evictionOf(each: Node): { readonly add: TaintId; readonly drop: TaintId } | undefined {
   const [notReady, unreachable] = evictingTaints as [TaintId, TaintId];
   switch (readyOf(each)?.status) {
@@ -247,7 +253,7 @@ function nameOf({ metadata }: Node): string {
   return metadata.name ?? '';
 }
 
-/** What a write gave; undefined if somebody else wrote first, or the object is gone. */
+/** Returns the result of a write; undefined on conflict, or if the object is gone. */
 async function unlessOutdated<T>(write: Promise<T>): Promise<T | undefined> {
   try {
     return await write;

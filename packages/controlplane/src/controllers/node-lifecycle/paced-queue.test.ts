@@ -15,14 +15,14 @@ function start(perSecond: number) {
   return { clock, taken, queue };
 }
 
-test('the first comes up at once, the others at the pace', () => {
+test('the first name is released at once, the others at the rate', () => {
   const { clock, taken, queue } = start(0.1);
   for (const name of ['a', 'b', 'a', 'c']) queue.add(name);
   clock.advance(60_000);
   assert.deepEqual(taken, ['a at 0', 'b at 10', 'c at 20']);
 });
 
-test('who is taken back does not come up', () => {
+test('a removed name is not released', () => {
   const { clock, taken, queue } = start(0.1);
   for (const name of ['a', 'b', 'c']) queue.add(name);
   clock.advance(1000);
@@ -31,7 +31,7 @@ test('who is taken back does not come up', () => {
   assert.deepEqual(taken, ['a at 0', 'c at 10']);
 });
 
-test('nothing comes up at a rate of 0, and all that waits does once there is one', () => {
+test('nothing is released at a rate of 0, and waiting names are once the rate is positive', () => {
   const { clock, taken, queue } = start(0);
   queue.add('a');
   clock.advance(60_000);
@@ -41,7 +41,7 @@ test('nothing comes up at a rate of 0, and all that waits does once there is one
   assert.deepEqual(taken, ['a at 60']);
 });
 
-test('another rate does not bring forward who waits for his turn', () => {
+test('a changed rate does not release a waiting name early', () => {
   const { clock, taken, queue } = start(0.01);
   queue.add('a');
   queue.add('b');

@@ -1,16 +1,16 @@
 import { tokenBucket } from '@kruise/client/rate-limiter';
 import type { CancelTimer, Clock } from '@kruise/values/clock';
 
-/** Names that come up one at a time, no faster than a rate that may change at any time. */
+/** Rate-limited queue of names; the rate may change at any time. */
 export type PacedQueue = {
-  /** Has a name come up, unless it waits already. */
+  /** Adds a name, unless it is already queued. */
   add(name: string): void;
   remove(name: string): void;
-  /** So many names a second from now on; none at all with 0. */
+  /** Sets the rate in names per second; 0 stops the queue. */
   setRate(perSecond: number): void;
 };
 
-/** An empty queue; `take` is called with each name as its turn comes. */
+/** Creates an empty queue; `take` is called for each name. */
 export function createPacedQueue(
   clock: Clock,
   perSecond: number,
@@ -50,7 +50,7 @@ export function createPacedQueue(
       pending?.();
       pending = undefined;
       bucket = rate > 0 ? tokenBucket(clock, { perSecond: rate, burst: 1 }) : undefined;
-      // A change of rate is no reason for the next to come up at once.
+      // A change of the rate must not release the next name immediately.
       if (wasWaiting) bucket?.tryTake();
       schedule();
     },

@@ -16,7 +16,7 @@ const cases: readonly [ready: number, notReady: number, state: ZoneState, rate: 
   [0, 100, 'full', 0.1],
 ];
 for (const [ready, notReady, state, rate] of cases) {
-  test(`${notReady} of ${ready + notReady} nodes down is ${state}, and ${rate} a second are given up`, () => {
+  test(`a zone with ${notReady} of ${ready + notReady} nodes unready is ${state}, and ${rate} per second are tainted`, () => {
     assert.deepEqual(
       [stateOfZone({ ready, notReady }, limits), evictionRateOf({ ready, notReady }, limits)],
       [state, rate],
@@ -24,7 +24,7 @@ for (const [ready, notReady, state, rate] of cases) {
   });
 }
 
-test('everything is down when no zone has a node that is ready', () => {
+test('everything is down when no zone has a ready node', () => {
   const down = { ready: 0, notReady: 2 };
   assert.equal(
     isEverythingDown(
@@ -49,7 +49,7 @@ test('everything is down when no zone has a node that is ready', () => {
   assert.equal(isEverythingDown(new Map(), limits), false);
 });
 
-test('a zone is named after zone and region, by the old labels first', () => {
+test('the zone key consists of region and zone, deprecated labels first', () => {
   const named = (labels: Record<string, string>) => zoneOf({ apiVersion: 'v1', kind: 'Node', metadata: { labels } });
   assert.equal(named({}), '');
   assert.equal(named({ 'topology.kubernetes.io/zone': 'z', 'topology.kubernetes.io/region': 'r' }), 'r\0z');

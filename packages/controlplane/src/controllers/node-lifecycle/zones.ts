@@ -1,35 +1,35 @@
 /**
- * How fast Pods may be driven out of nodes that are down. Where many nodes of a zone fail together, it is more likely
- * the network than the nodes, and moving all their Pods would do more harm than the failure.
+ * Eviction rates. If many nodes of a zone fail together, a network failure is more likely than a failure of the nodes,
+ * and evicting all their Pods would do more harm than the failure.
  */
 import type { Node } from '@kruise/api/core/node';
 
-/** How many nodes of a zone are well. */
+/** Number of ready and unready nodes of a zone. */
 export type ZoneCensus = { readonly ready: number; readonly notReady: number };
 
-/** `full`: no node is ready. `partial`: too many are not. */
+/** `full`: no node is ready. `partial`: too many nodes are not ready. */
 export type ZoneState = 'normal' | 'partial' | 'full';
 
 export type EvictionLimits = {
-  /** Nodes a second, while most of a zone is well. */
+  /** Nodes per second while most nodes of a zone are ready. */
   readonly evictionRate: number;
-  /** Nodes a second, in a large zone of which much is down. A small one is left alone. */
+  /** Nodes per second in a large zone with a partial failure. A small zone has no evictions then. */
   readonly secondaryEvictionRate: number;
-  /** A zone of more nodes is large. */
+  /** A zone with more nodes is large. */
   readonly largeClusterSize: number;
-  /** The part of a zone's nodes that makes a failure one of the zone. */
+  /** Fraction of unready nodes from which a zone counts as unhealthy. */
   readonly unhealthyZoneThreshold: number;
 };
 
-/** The zone a node is in; one name for all nodes that do not say. */
+/** Returns the zone of a node; all nodes without zone labels share one. */
 export function zoneOf({ metadata: { labels = {} } }: Node): string {
   const zone = labels['failure-domain.beta.kubernetes.io/zone'] ?? labels['topology.kubernetes.io/zone'] ?? '';
   const region = labels['failure-domain.beta.kubernetes.io/region'] ?? labels['topology.kubernetes.io/region'] ?? '';
-  // Neither of the two can contain a null character, so no two zones share a name.
+  // Label values cannot contain a null character, so zone keys are unique.
   return region === '' && zone === '' ? '' : `${region}\0${zone}`;
 }
 
-/** Whether a node counts for the state of its zone. */
+/** Reports whether a node counts for the state of its zone. */
 export function isCounted({ metadata }: Node): boolean {
   return metadata.labels?.['node.kubernetes.io/exclude-disruption'] === undefined;
 }
@@ -39,12 +39,12 @@ export function stateOfZone({ ready, notReady }: ZoneCensus, { unhealthyZoneThre
   return notReady > 2 && notReady / (ready + notReady) >= unhealthyZoneThreshold ? 'partial' : 'normal';
 }
 
-/** Whether no zone has a node that is ready: then it is we who are cut off. */
+/** Reports whether no zone has a ready node: then this controller is probably partitioned from the nodes. */
 export function isEverythingDown(zones: ReadonlyMap<string, ZoneCensus>, limits: EvictionLimits): boolean {
   return zones.size > 0 && [...zones.values()].every((census) => stateOfZone(census, limits) === 'full');
 }
 
-/** How many nodes of a zone may be given the taint that drives Pods out, a second. */
+/** Returns the number of nodes of a zone that may be tainted per second. */
 export function evictionRateOf(census: ZoneCensus, limits: EvictionLimits): number {
   if (stateOfZone(census, limits) !== 'partial') return limits.evictionRate;
   return census.ready + census.notReady > limits.largeClusterSize ? limits.secondaryEvictionRate : 0;

@@ -36,7 +36,7 @@ test('a volume is attached for a Pod, reported, and detached after it', async ()
   const [made] = (await client.list(volumeAttachment)).items;
   assert.equal(made?.spec.source.persistentVolumeName, 'disk');
 
-  // As the driver would.
+  // Simulates the CSI driver.
   await client.update(volumeAttachment, { ...made, status: { attached: true } }, { subresource: 'status' });
   await cluster.pass(1);
   const reported = async () => (await client.get(node, { name: 'node-1' })).status?.volumesAttached ?? [];

@@ -20,9 +20,12 @@ const attachmentsByVolume = ({ spec: { source } }: VolumeAttachment) =>
 
 type Seen = Omit<Observed, 'idleSince'>;
 
-/** Has the drivers of volumes attach them to nodes, and detach them. Volumes that are on nodes anyway need neither. */
+/**
+ * Attach/detach controller: creates and deletes VolumeAttachments, so that CSI drivers attach and detach volumes.
+ * Volumes of drivers without attach support are skipped.
+ */
 export function attachDetachController(): Controller {
-  // Since when a volume could leave is known to no one else. Who starts anew is patient from then on.
+  // Idle times are only in memory. After a restart, the detach timeout starts again.
   const idleSince = new Map<string, Instant>();
   return defineController<typeof node, Seen>({
     name: 'persistentvolume-attach-detach',
@@ -46,7 +49,7 @@ export function attachDetachController(): Controller {
   });
 }
 
-/** A heartbeat does not matter. */
+/** Reports whether a node update matters; heartbeats do not. */
 function matters(object: Node, previous: Node): boolean {
   const telling = ({ metadata, spec, status }: Node) => [
     metadata.annotations,
@@ -81,7 +84,7 @@ function observe(caches: Caches, nodeName: Key): Seen | undefined {
   };
 }
 
-/** The volumes of a Pod that a driver attaches. */
+/** Returns the volumes of a Pod that a CSI driver attaches. */
 function attachableVolumes(caches: Caches, user: Pod): readonly PersistentVolume[] {
   const { namespace = '' } = user.metadata;
   return claimNames(user).flatMap(({ name }) => {
@@ -98,7 +101,7 @@ function boundVolume(caches: Caches, { metadata, spec, status }: PersistentVolum
   return volume?.spec?.claimRef?.uid === metadata.uid ? volume : undefined;
 }
 
-/** Where else a volume is, and who has it there. */
+/** Returns the other nodes that a volume is attached to, and the Pods that use it there. */
 function othersOf(
   caches: Caches,
   volume: PersistentVolume,
@@ -124,7 +127,7 @@ function nodesOfClaim(claim: Key, caches: Caches): readonly Key[] {
   return [...new Set(caches.of(pod).byIndex(byClaim, claim).flatMap(byNode))];
 }
 
-/** What becomes of an attachment matters to its node, and to those that wait for the volume. */
+/** Enqueues the node of an attachment, and the nodes that wait for its volume. */
 function nodesOfAttachment({ object }: Change<VolumeAttachment>, caches: Caches): readonly Key[] {
   const volume = caches.of(persistentVolume).get(object.spec.source.persistentVolumeName ?? '');
   return [...new Set([object.spec.nodeName, ...(volume ? nodesOfClaim(claimKeyOf(volume), caches) : [])])];

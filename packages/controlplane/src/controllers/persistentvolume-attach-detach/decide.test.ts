@@ -11,7 +11,7 @@ import { decide, type Observed, type WantedVolume } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);
 const unique = 'kubernetes.io/csi/disks.example.com^h1';
-/** Of h1, disks.example.com and node-1, by sha256. */
+/** sha256 of h1, disks.example.com and node-1. */
 const name = 'csi-ba67b5af3aef857c138e2fea32e4429dbfb6ccfbdbc625fd31f418ad5d8e4fa6';
 
 const volume: PersistentVolume = {
@@ -62,21 +62,21 @@ const idleFor = (minutes: number) => new Map<string, Instant>([[name, now - minu
 const attached = [attachment({ attached: true })];
 
 const cases: readonly (readonly [name: string, observed: Observed, comes: string])[] = [
-  ['a volume a Pod needs is attached', world({ wanted: [wanted()] }), 'attach'],
+  ['a volume that a Pod needs is attached', world({ wanted: [wanted()] }), 'attach'],
   [
-    'a node that attaches volumes itself is left to it',
+    'a node with kubelet-managed attachments is ignored',
     world({ wanted: [wanted()], node: node({}, { metadata: { name: 'node-1' } }) }),
     '',
   ],
-  ['what is being attached is waited for', world({ wanted: [wanted()], attachments: [attachment()] }), ''],
+  ['a pending attachment is awaited', world({ wanted: [wanted()], attachments: [attachment()] }), ''],
   [
-    'what is attached is reported, and the Pods are told',
+    'an attached volume is reported, and the Pods get an event',
     world({ wanted: [wanted()], attachments: attached }),
     'report 1; web: SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "disk" ',
   ],
-  ['what is reported is left alone', world({ wanted: [wanted()], attachments: attached, node: node(reported) }), ''],
+  ['a reported volume is unchanged', world({ wanted: [wanted()], attachments: attached, node: node(reported) }), ''],
   [
-    'a driver that fails is quoted',
+    'a driver error is reported',
     world({
       wanted: [wanted()],
       attachments: [attachment({ attached: false, attachError: { message: 'no such disk' } })],
@@ -84,32 +84,32 @@ const cases: readonly (readonly [name: string, observed: Observed, comes: string
     'web: FailedAttachVolume AttachVolume.Attach failed for volume "disk" : no such disk',
   ],
   [
-    'a volume that is at another node is waited for',
+    'a volume that is attached to another node is awaited',
     world({ wanted: [wanted({ elsewhere: ['node-2'] })] }),
     'web: FailedAttachVolume Multi-Attach error for volume "disk" Volume is already exclusively attached to one node and can\'t be attached to another',
   ],
   [
-    'those who have it there are named',
+    'the Pods that use the volume there are named',
     world({ wanted: [wanted({ elsewhere: ['node-2'], podsElsewhere: [pod('a'), pod('b'), pod('c', 'other')] })] }),
     'web: FailedAttachVolume Multi-Attach error for volume "disk" Volume is already used by pod(s) a, b and 1 pod(s) in different namespaces',
   ],
   [
-    'those of other namespaces are not',
+    'Pods of other namespaces are only counted',
     world({ wanted: [wanted({ elsewhere: ['node-2'], podsElsewhere: [pod('c', 'other')] })] }),
     'web: FailedAttachVolume Multi-Attach error for volume "disk" Volume is already used by 1 pod(s) in different namespaces',
   ],
   [
-    'a volume for many is attached to many',
+    'a multi-attach volume is attached to several nodes',
     world({ wanted: [wanted({ volume: shared, elsewhere: ['node-2'] })] }),
     'attach',
   ],
   [
-    'what nobody needs is taken back before it is detached',
+    'an unneeded volume is removed from the status before it is detached',
     world({ attachments: attached, node: node(reported) }),
     'report 0; detach',
   ],
   [
-    'what the node still uses stays',
+    'a volume that the node still uses is kept',
     world({
       attachments: attached,
       node: node({ ...reported, volumesInUse: [unique], conditions: [{ type: 'Ready', status: 'True' }] }),
@@ -118,13 +118,13 @@ const cases: readonly (readonly [name: string, observed: Observed, comes: string
     '',
   ],
   [
-    'a node that is silent is given six minutes',
+    'an unhealthy node has a detach timeout of six minutes',
     world({ attachments: attached, node: node(silent), idleSince: idleFor(6) }),
     'look again in 1',
   ],
   ['and no more', world({ attachments: attached, node: node(silent), idleSince: idleFor(7) }), 'report 0; detach'],
   [
-    'a node that is out of service is not waited for',
+    'an out-of-service node has no detach timeout',
     world({
       attachments: attached,
       node: node(silent, { spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] } }),
@@ -132,17 +132,17 @@ const cases: readonly (readonly [name: string, observed: Observed, comes: string
     'report 0; detach',
   ],
   [
-    'a node that is gone is given six minutes, too',
+    'a deleted node has a detach timeout of six minutes, too',
     world({ attachments: attached, node: undefined, idleSince: idleFor(7) }),
     'detach',
   ],
   [
-    'what is being detached is waited for',
+    'a pending detach is awaited',
     world({ attachments: [attachment({ attached: true }, { deletionTimestamp: '2026-01-01T00:00:00Z' })] }),
     '',
   ],
   [
-    'attachments of others are none of ours',
+    'foreign attachments are ignored',
     world({ attachments: [attachment({ attached: true }, { name: 'somebody-elses' })] }),
     '',
   ],
@@ -168,7 +168,7 @@ test('an attachment names the driver, the node and the volume', () => {
   assert.deepEqual(action?.type === 'create' && action.object, attachment());
 });
 
-test('a volume comes to be where it is needed and may be, and nowhere else, and is never taken from who uses it', () => {
+test('a volume is attached only where it is needed and allowed, and never detached while it is in use', () => {
   const worlds = fc.record({
     isWanted: fc.boolean(),
     isShared: fc.boolean(),
@@ -189,7 +189,7 @@ test('a volume comes to be where it is needed and may be, and nowhere else, and 
       });
       for (let pass = 0; ; pass++) {
         assert.ok(pass < 5, 'it goes on for ever');
-        // The driver does as it is asked.
+        // The driver attaches what is requested.
         const there = observed.attachments.map((each) => ({ ...each, status: { attached: true } }));
         observed = { ...observed, attachments: there };
         const { actions } = decide(observed, now);

@@ -9,13 +9,13 @@ import { isSame } from '@kruise/machinery/json-value';
 import type { Instant } from '@kruise/values/time';
 import { attachmentName, uniqueVolumeName } from './names.ts';
 
-/** A volume that Pods of a node need, and that has to be attached first. */
+/** A volume that Pods of a node need and that must be attached first. */
 export type WantedVolume = {
   readonly volume: PersistentVolume;
   readonly pods: readonly Pod[];
-  /** The other nodes it is attached to. */
+  /** Other nodes that the volume is attached to. */
   readonly elsewhere: readonly string[];
-  /** The Pods that use it there. */
+  /** Pods that use the volume on other nodes. */
   readonly podsElsewhere: readonly Pod[];
 };
 
@@ -23,20 +23,20 @@ export type Observed = {
   readonly nodeName: string;
   readonly node: Node | undefined;
   readonly wanted: readonly WantedVolume[];
-  /** What is attached to the node, or on its way there. */
+  /** Attachments of the node, attached or not. */
   readonly attachments: readonly VolumeAttachment[];
-  /** The volume of an attachment, if it is still there. */
+  /** Returns the volume of an attachment, if it still exists. */
   readonly volumeOf: (attachment: VolumeAttachment) => PersistentVolume | undefined;
-  /** Since when an attachment is not needed any more, by its name. */
+  /** Time since when each attachment is not needed, by name. */
   readonly idleSince: ReadonlyMap<string, Instant>;
 };
 
 const managedAnnotation = 'volumes.kubernetes.io/controller-managed-attach-detach';
 const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
-/** How long a node that does not answer is given to let go of a volume. */
+/** Time after which a volume is detached from an unhealthy node that still reports it in use. */
 const patienceMs = 6 * 60_000;
 
-/** Volumes are attached to a node before its Pods need them, and detached when the node is done with them. */
+/** Attaches volumes before Pods of the node need them, and detaches them when the node has unmounted them. */
 export function decide(observed: Observed, now: Instant): Decision<never> {
   const { nodeName, node, wanted, attachments } = observed;
   const byName = new Map(attachments.map((each) => [each.metadata.name ?? '', each]));
@@ -66,13 +66,13 @@ export function decide(observed: Observed, now: Instant): Decision<never> {
       const volume = observed.volumeOf(each);
       return volume ? [{ name: uniqueVolumeName(volume), devicePath: '' }] : [];
     });
-    // What is to leave is not to be relied upon from before it leaves.
+    // A volume is removed from `volumesAttached` before it is detached, so that the kubelet does not mount it any more.
     if (!isSame(volumesAttached, node.status?.volumesAttached ?? [])) {
       actions.push({ ...patch(node, { status: { volumesAttached } }), subresource: 'status' });
     }
   }
   actions.push(...leaving.map(remove));
-  // A node that is well says when it is done.
+  // A healthy node reports when it has unmounted a volume.
   const waiting = isHealthy(node) ? [] : idle.filter((each) => !leaving.includes(each) && !isBeingDeleted(each));
   return {
     actions,
@@ -81,14 +81,14 @@ export function decide(observed: Observed, now: Instant): Decision<never> {
   };
 }
 
-/** The attachments that no Pod of the node needs. */
+/** Returns the attachments that no Pod of the node needs. */
 export function idleOf({ nodeName, wanted, attachments }: Omit<Observed, 'idleSince'>): readonly VolumeAttachment[] {
   const needed = new Set(wanted.map(({ volume }) => attachmentName(volume, nodeName)));
-  // Others may attach what they like, under names of their own.
+  // Other controllers may create attachments under their own names.
   return attachments.filter(({ metadata: { name = '' } }) => name.startsWith('csi-') && !needed.has(name));
 }
 
-/** Whether a volume may be taken from a node: it has let go of it, or nobody waits for it any longer. */
+/** Reports whether a volume may be detached: the node has unmounted it, or the timeout has passed. */
 function mayLeave(observed: Observed, attachment: VolumeAttachment, now: Instant): boolean {
   const { node } = observed;
   const volume = observed.volumeOf(attachment);
@@ -128,7 +128,7 @@ function isReported({ status }: Node, volume: PersistentVolume): boolean {
   return status?.volumesAttached?.some(({ name }) => name === uniqueVolumeName(volume)) ?? false;
 }
 
-/** Whether a volume that only one node may write to is at another. */
+/** Reports whether a volume without multi-attach support is attached to another node. */
 function isTakenElsewhere({ volume, elsewhere }: WantedVolume): boolean {
   const modes = volume.spec?.accessModes ?? [];
   const isShared = modes.length === 0 || modes.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany');
@@ -145,7 +145,7 @@ function tellPods({ volume, pods }: WantedVolume, what: string, why: string): re
   }));
 }
 
-/** Who has the volume is told by name to those of the same namespace, and to others by number. */
+/** The event names the Pods of the same namespace that use the volume; Pods of other namespaces are only counted. */
 function multiAttachErrors(wanted: WantedVolume): readonly NewEvent[] {
   return wanted.pods.flatMap((pod) => tellPods({ ...wanted, pods: [pod] }, 'Multi-Attach error', usersOf(wanted, pod)));
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 
-/** The name of the attachment of a volume to a node: whoever makes it, it is the same. */
+/** Returns the deterministic name of the attachment of a volume to a node. */
 export function attachmentName({ spec }: PersistentVolume, nodeName: string): string {
   const { volumeHandle = '', driver = '' } = spec?.csi ?? {};
   return `csi-${createHash('sha256').update(`${volumeHandle}${driver}${nodeName}`).digest('hex')}`;
 }
 
-/** What a node calls a volume. */
+/** Returns the unique name of a volume in the node status. */
 export function uniqueVolumeName({ spec }: PersistentVolume): string {
   const { volumeHandle = '', driver = '' } = spec?.csi ?? {};
   return `kubernetes.io/csi/${driver}^${volumeHandle}`;

@@ -11,10 +11,10 @@ import {
 
 export type ClaimStatus = StatusOf<PersistentVolumeClaim>;
 
-/** Says of a volume how large it was before it was enlarged, while the node has yet to enlarge the filesystem. */
+/** Capacity of a volume before its expansion, while the node has yet to expand the filesystem. */
 const preResizeCapacityAnnotation = 'volume.alpha.kubernetes.io/pre-resize-capacity';
 
-/** What is left to do until a claim and a volume are each other's. */
+/** Returns the remaining steps to bind a PVC and a PV to each other. */
 export function bind(claim: PersistentVolumeClaim, volume: PersistentVolume): Decision<ClaimStatus> {
   const boundVolume = volumeBoundTo(volume, claim);
   const boundClaim = claimBoundTo(claim, volume);
@@ -24,13 +24,13 @@ export function bind(claim: PersistentVolumeClaim, volume: PersistentVolume): De
   return { actions, status: boundStatus(claim, volume) };
 }
 
-/** The claim as it is when it has the volume; the same one, if it has already. */
+/** Returns the PVC bound to the volume; the same object if it is bound already. */
 function claimBoundTo(claim: PersistentVolumeClaim, { metadata: { name = '' } }: PersistentVolume) {
   const { metadata, spec } = claim;
   const isNamed = spec?.volumeName === name;
   if (isNamed && isFullyBound(claim)) return claim;
   const annotations = {
-    // Where someone had named the volume, it is not a program's doing.
+    // A volume name that was set by the user is not marked as set by the controller.
     ...(isNamed ? {} : { [boundByControllerAnnotation]: 'yes' }),
     ...metadata.annotations,
     [bindCompletedAnnotation]: 'yes',
@@ -41,14 +41,14 @@ function claimBoundTo(claim: PersistentVolumeClaim, { metadata: { name = '' } }:
 function boundStatus({ status }: PersistentVolumeClaim, { metadata, spec }: PersistentVolume): ClaimStatus {
   const { accessModes: _, ...rest } = status ?? {};
   const bound = { ...rest, ...(spec?.accessModes ? { accessModes: spec.accessModes } : {}) };
-  // Once it is bound, what it says of its size is up to those who enlarge it: it may lag behind the volume.
+  // Once the PVC is bound, only the resizers update its capacity, which may lag behind the volume.
   if (status?.phase === 'Bound') return bound;
   const before = metadata.annotations?.[preResizeCapacityAnnotation];
   const capacity = before === undefined ? spec?.capacity : { ...status?.capacity, storage: before };
   return { ...bound, phase: 'Bound', ...(capacity ? { capacity } : {}) };
 }
 
-/** The status of a claim that has no volume. */
+/** Returns the status of a PVC without a volume. */
 export function unboundStatus({ status }: PersistentVolumeClaim, phase: 'Pending' | 'Lost'): ClaimStatus {
   const { accessModes: _modes, capacity: _capacity, currentVolumeAttributesClassName: _class, ...rest } = status ?? {};
   return { ...rest, phase };

@@ -10,19 +10,18 @@ import {
 } from '@kruise/machinery/volume-binding';
 import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
 
-/** What there is to choose from. */
+/** Volumes to choose from. */
 export type Choice = {
-  /** Volumes that are kept for the claim, or bound to it. */
+  /** Volumes that are pre-bound or bound to the PVC. */
   readonly kept: readonly PersistentVolume[];
-  /** Volumes of its class that are nobody's. */
+  /** Unbound volumes of the PVC's storage class. */
   readonly free: readonly PersistentVolume[];
-  /** Whether it waits for a Pod, and takes no volume but one that is kept for it. */
+  /** The PVC waits for its first consumer and only takes a pre-bound volume. */
   readonly isDelayed: boolean;
 };
 
 /**
- * The volume a claim gets: one that is kept for it or else, of those that can be mounted in the fewest ways beyond what
- * it wants, the smallest.
+ * Returns the volume for a PVC: a pre-bound one, otherwise the smallest of those with the fewest surplus access modes.
  */
 export function chooseVolume(
   claim: PersistentVolumeClaim,
@@ -37,7 +36,7 @@ export function chooseVolume(
   return undefined;
 }
 
-/** Why a claim cannot have the very volume it asks for, if it cannot. */
+/** Returns why a PVC cannot bind to the volume it requests; undefined if it can. */
 export function mismatchOf(claim: PersistentVolumeClaim, volume: PersistentVolume): string | undefined {
   const { metadata, spec } = volume;
   if (metadata.deletionTimestamp != null) return `the volume is marked for deletion "${metadata.name}"`;

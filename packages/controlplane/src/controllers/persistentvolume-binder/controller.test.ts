@@ -24,7 +24,7 @@ const phaseOf = async ({ client }: Cluster) => ({
   volume: (await client.get(persistentVolume, { name: 'disk' })).status?.phase,
 });
 
-test('a claim gets a volume that comes later, and the volume goes with it', async () => {
+test('a PVC binds to a volume that is created later, and the volume is released with it', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['persistentvolume-binder-controller', 'persistentvolume-protection-controller']);
@@ -43,7 +43,7 @@ test('a claim gets a volume that comes later, and the volume goes with it', asyn
     ['FailedBinding persistentvolume-controller'],
   );
 
-  // Nobody protects claims here, so it goes at once.
+  // The PVC protection controller does not run here, so the PVC is deleted at once.
   await client.patch(persistentVolumeClaim, data, { metadata: { finalizers: null } }, { type: 'merge' });
   await client.delete(persistentVolumeClaim, data);
   await cluster.pass(1);
@@ -51,7 +51,7 @@ test('a claim gets a volume that comes later, and the volume goes with it', asyn
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a claim without class gets the default one when there is one, and its provisioner is asked', async () => {
+test('a PVC without a class gets the default class once it exists, and is provisioned', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['persistentvolume-binder-controller']);
@@ -67,7 +67,7 @@ test('a claim without class gets the default one when there is one, and its prov
   assert.equal(metadata.annotations?.['volume.kubernetes.io/storage-provisioner'], 'example.com/disks');
   assert.equal(status?.phase, 'Pending');
 
-  // As the provisioner would.
+  // Simulates the provisioner.
   const claimRef = { ...data, uid: metadata.uid ?? '' };
   await client.create(persistentVolume, disk({ storageClassName: 'fast', claimRef }));
   await cluster.pass(1);
@@ -75,7 +75,7 @@ test('a claim without class gets the default one when there is one, and its prov
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a claim whose volume is taken away is lost', async () => {
+test('a PVC whose volume is deleted is lost', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['persistentvolume-binder-controller']);
@@ -90,7 +90,7 @@ test('a claim whose volume is taken away is lost', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('ten claims get ten volumes, each its own', async () => {
+test('ten PVCs bind to ten volumes', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['persistentvolume-binder-controller']);
@@ -107,7 +107,7 @@ test('ten claims get ten volumes, each its own', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a claim whose Pod has a node already is for that node, if there is such a node', async () => {
+test("a PVC of a scheduled Pod gets the Pod's node as selected node, if the node exists", async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['persistentvolume-binder-controller']);

@@ -21,7 +21,7 @@ const freeByClass = (volume: PersistentVolume) => (volume.spec?.claimRef ? [] : 
 const byVolume = ({ spec }: PersistentVolumeClaim) => (spec?.volumeName ? [spec.volumeName] : []);
 const unboundByClass = (claim: PersistentVolumeClaim) => (claim.spec?.volumeName ? [] : [classOfClaim(claim)]);
 
-/** Brings claims and volumes together. */
+/** PersistentVolume binder: binds PVCs and PVs. */
 export function persistentVolumeBinder(): readonly Controller[] {
   return [claimController, volumeController];
 }
@@ -30,7 +30,7 @@ const claimController = defineController({
   name: 'persistentvolume-binder-claims',
   component: 'persistentvolume-controller',
   for: persistentVolumeClaim,
-  // Two that choose at the same time would choose the same volume, for nothing.
+  // Concurrent workers would choose the same volume and conflict.
   workers: 1,
   uses: [pod, node],
   watches: [watch(persistentVolume, claimsOfVolume), watch(storageClass, claimsOfClass)],
@@ -63,7 +63,10 @@ function observeClaim(caches: Caches, key: Key): ClaimObserved | undefined {
   };
 }
 
-/** A volume matters to the claim it names and to those that name it; one that is free, to the first it fits. */
+/**
+ * Enqueues the PVC that a volume refers to and the PVCs that refer to the volume; for an unbound volume, the first PVC
+ * that it satisfies.
+ */
 function claimsOfVolume({ type, object, previous }: Change<PersistentVolume>, caches: Caches): readonly Key[] {
   const claims = caches.of(persistentVolumeClaim);
   const keys = [object, ...(previous ? [previous] : [])].flatMap(byClaim);
@@ -76,7 +79,7 @@ function claimsOfVolume({ type, object, previous }: Change<PersistentVolume>, ca
   return [...new Set([...keys, ...naming, ...(first ? [keyOf(first)] : [])])];
 }
 
-/** A class matters to claims that want it; and, as it may be the default, to those that do not say what they want. */
+/** Enqueues the PVCs of a storage class and, as it may be the default class, the PVCs without a class. */
 function claimsOfClass({ object }: Change<StorageClass>, caches: Caches): readonly Key[] {
   const claims = caches.of(persistentVolumeClaim);
   const unclassed = claims.byIndex(unboundByClass, '').filter((claim) => !namesClass(claim));
@@ -104,7 +107,7 @@ function observeVolume(caches: Caches, key: Key): VolumeObserved | undefined {
   return { volume, claim: claimRef ? caches.of(persistentVolumeClaim).get(claimKeyOf(claimRef)) : undefined };
 }
 
-/** What a cache does not know may be too new for it: before a volume is let go, its claim is asked for. */
+/** The cache may be stale: before a volume is released, its PVC is confirmed to be gone by a live read. */
 async function confirmGone(observed: VolumeObserved, client: Client): Promise<VolumeObserved> {
   const { volume, claim } = observed;
   const { uid, name = '', namespace = '' } = volume.spec?.claimRef ?? {};

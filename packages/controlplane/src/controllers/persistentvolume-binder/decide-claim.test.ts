@@ -59,95 +59,87 @@ const externalProvisioning =
 
 const cases: readonly (readonly [name: string, observed: ClaimObserved, comes: string])[] = [
   [
-    'a claim and the volume that fits it are bound, the volume first',
+    'a PVC and a matching volume are bound, the volume first',
     world({ free: [volumeWith()] }),
     'update disk, update data; Bound',
   ],
   [
-    'a volume that is kept for the claim goes before one that is free',
+    'a pre-bound volume takes precedence over an unbound one',
     world({ kept: [named(volumeWith(theClaim), 'mine')], free: [volumeWith({ capacity: { storage: '5Gi' } })] }),
     'update data; Bound',
   ],
   [
-    'a kept volume without the uid of the claim gets it',
+    'a pre-bound volume without the UID of the PVC gets it',
     world({ kept: [volumeWith({ claimRef: { namespace: 'default', name: 'data' } })] }),
     'update disk, update data; Bound',
   ],
   [
-    'no volume and a class: its provisioner is asked',
+    'without a volume, the provisioner of the class is requested',
     world({ free: [volumeWith(small)] }),
     `update data; Pending; ${externalProvisioning}`,
   ],
+  ['a requested provisioner is awaited', world({ claim: claimWith({}, asked) }), `Pending; ${externalProvisioning}`],
   [
-    'a provisioner that was asked is waited for',
-    world({ claim: claimWith({}, asked) }),
-    `Pending; ${externalProvisioning}`,
-  ],
-  [
-    'a class that does not exist',
+    'a storage class that does not exist',
     world({ storageClass: undefined }),
     'Pending; Warning ProvisioningFailed storageclass.storage.k8s.io "fast" not found',
   ],
   [
-    'a class of volumes nobody makes',
+    'a storage class without a provisioner',
     world({ storageClass: classWith({ provisioner: 'kubernetes.io/no-provisioner' }) }),
     'Pending; Warning ProvisioningFailed no volume plugin matched name: kubernetes.io/no-provisioner',
   ],
   [
-    'no class, no volume',
+    'no class and no volume',
     world({ claim: claimWith({ storageClassName: '' }), storageClass: undefined, defaultClass: classWith() }),
     'Pending; Normal FailedBinding no persistent volumes available for this claim and no storage class is set',
   ],
   [
-    'a claim that names no class is given the default one',
+    'a PVC without a class gets the default class',
     world({ claim: unclassed, storageClass: undefined, defaultClass: classWith() }),
     'update data',
   ],
   [
-    'a class that waits for Pods waits though a volume would fit',
+    'WaitForFirstConsumer waits even if a volume matches',
     world({ storageClass: delayed, free: [volumeWith()] }),
     'Pending; Normal WaitForFirstConsumer waiting for first consumer to be created before binding',
   ],
-  ['a Pod that has its node already is followed there', world({ storageClass: delayed, placedPod }), 'update data'],
+  ['the node of a scheduled Pod is selected', world({ storageClass: delayed, placedPod }), 'update data'],
   [
-    'a Pod that has its node is not followed where nobody makes volumes',
+    'the node of a scheduled Pod is not selected without a provisioner',
     world({ storageClass: { ...delayed, provisioner: 'kubernetes.io/no-provisioner' }, placedPod }),
     'Pending; Normal WaitForFirstConsumer waiting for first consumer to be created before binding',
   ],
   [
-    'a Pod that has its node matters no more once one was selected',
+    'a scheduled Pod does not change the selected node',
     world({ claim: claimWith({}, { ...selected, ...asked }), storageClass: delayed, placedPod }),
     `Pending; ${externalProvisioning}`,
   ],
   [
-    'a Pod without node is waited for by name',
+    'an unscheduled Pod is awaited by name',
     world({ storageClass: delayed, waitingPods: ['web-0'] }),
     'Pending; Normal WaitForPodScheduled waiting for pod web-0 to be scheduled',
   ],
   [
-    'several Pods without node are waited for',
+    'several unscheduled Pods are awaited',
     world({ storageClass: delayed, waitingPods: ['a', 'b'] }),
     'Pending; Normal WaitForPodScheduled waiting for pods a,b to be scheduled',
   ],
   [
-    'the scheduler has chosen a node: the provisioner is asked',
+    'with a selected node, the provisioner is requested',
     world({ storageClass: delayed, claim: claimWith({}, selected) }),
     `update data; Pending; ${externalProvisioning}`,
   ],
   [
-    'the scheduler has chosen a volume: it is bound',
+    'a volume chosen by the scheduler is bound',
     world({ storageClass: delayed, kept: [volumeWith(theClaim)] }),
     'update data; Bound',
   ],
-  ['a volume that is named and does not exist yet', world({ claim: wants }), 'Pending'],
+  ['a named volume that does not exist yet', world({ claim: wants }), 'Pending'],
+  ['a named volume that is unbound', world({ claim: wants, volume: volumeWith() }), 'update disk, update data; Bound'],
+  ['a named volume that is pre-bound', world({ claim: wants, volume: volumeWith(theClaim) }), 'update data; Bound'],
   [
-    'a volume that is named, and free',
-    world({ claim: wants, volume: volumeWith() }),
-    'update disk, update data; Bound',
-  ],
-  ['a volume that is named, and kept', world({ claim: wants, volume: volumeWith(theClaim) }), 'update data; Bound'],
-  [
-    'a volume that is named, and someone else’s',
+    'a named volume that belongs to another PVC',
     world({ claim: wants, volume: volumeWith(anotherClaim) }),
     'Pending; Warning FailedBinding volume "disk" already bound to a different claim.',
   ],
@@ -161,31 +153,31 @@ const cases: readonly (readonly [name: string, observed: ClaimObserved, comes: s
   ).map(
     ([what, spec, why]) =>
       [
-        `a volume that is named, but ${what}`,
+        `a named volume, but ${what}`,
         world({ claim: wants, volume: volumeWith(spec) }),
         `Pending; Warning VolumeMismatch Cannot bind to requested volume "disk": ${why}`,
       ] as const,
   ),
-  ['what is bound stays as it is', world({ claim: bound, volume: volumeWith(theClaim) }), 'Bound'],
-  ['a bound claim whose volume has forgotten it', world({ claim: bound, volume: volumeWith() }), 'update disk; Bound'],
+  ['a bound PVC is unchanged', world({ claim: bound, volume: volumeWith(theClaim) }), 'Bound'],
+  ['a bound PVC whose volume lost its claimRef', world({ claim: bound, volume: volumeWith() }), 'update disk; Bound'],
   [
-    'a bound claim without its volume',
+    'a bound PVC without its volume',
     world({ claim: bound }),
     'Lost; Warning ClaimLost Bound claim has lost its PersistentVolume. Data on the volume is lost!',
   ],
   [
-    'a bound claim that names no volume',
+    'a bound PVC without a volume name',
     world({ claim: claimWith({}, bindCompleted, { phase: 'Bound' }) }),
     'Lost; Warning ClaimLost Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
   ],
   [
-    'a bound claim whose volume is someone else’s',
+    'a bound PVC whose volume belongs to another PVC',
     world({ claim: bound, volume: volumeWith(anotherClaim) }),
     'Lost; Warning ClaimMisbound Two claims are bound to the same volume, this one is bound incorrectly',
   ],
-  ['a lost claim is lost once', world({ claim: { ...bound, status: { phase: 'Lost' } } }), ''],
+  ['a lost PVC is reported once', world({ claim: { ...bound, status: { phase: 'Lost' } } }), ''],
   [
-    'a lost claim whose volume is back is bound again',
+    'a lost PVC whose volume is restored is bound again',
     world({ claim: { ...bound, status: { phase: 'Lost' } }, volume: volumeWith(theClaim) }),
     'Bound',
   ],
@@ -194,7 +186,7 @@ for (const [name, observed, comes] of cases) {
   test(name, () => assert.equal(told(decideClaim(observed)), comes));
 }
 
-test('a Pod is followed to its node only if it is really there', () => {
+test('the node of a Pod is selected only if the Pod is confirmed', () => {
   const [action] = decideClaim(world({ storageClass: delayed, placedPod })).actions;
   assert.ok(action?.type === 'update');
   assert.equal(action.confirm, placedPod);
@@ -213,7 +205,7 @@ const updated = (decision: Decision<ClaimStatus>, kind: string) =>
     action.type === 'update' && action.object.kind === kind ? [action.object] : [],
   );
 
-test('a volume that was chosen says so, and names the claim', () => {
+test('a chosen volume is annotated, and refers to the PVC', () => {
   const [volume] = updated(decideClaim(world({ free: [volumeWith()] })), 'PersistentVolume') as [PersistentVolume];
   assert.deepEqual(volume.metadata.annotations, boundByController);
   assert.deepEqual(volume.spec?.claimRef, {
@@ -226,13 +218,13 @@ test('a volume that was chosen says so, and names the claim', () => {
   });
 });
 
-test('a claim that named its volume is not said to have been bound by a program', () => {
+test('a PVC with a named volume has no bound-by-controller annotation', () => {
   const decision = decideClaim(world({ claim: wants, volume: volumeWith() }));
   const [claim] = updated(decision, 'PersistentVolumeClaim') as [PersistentVolumeClaim];
   assert.deepEqual(claim.metadata.annotations, bindCompleted);
 });
 
-test('of two that are large enough the one with fewer ways to mount it is taken', () => {
+test('of two large enough volumes, the one with fewer access modes is chosen', () => {
   const many = named(
     volumeWith({ accessModes: ['ReadWriteOnce', 'ReadOnlyMany'], capacity: { storage: '5Gi' } }),
     'many',
@@ -241,19 +233,19 @@ test('of two that are large enough the one with fewer ways to mount it is taken'
   assert.equal(updated(decision, 'PersistentVolume')[0]?.metadata.name, 'disk');
 });
 
-test('the size of a claim that is bound is not touched', () => {
+test('the capacity of a bound PVC is unchanged', () => {
   const grown = volumeWith({ ...theClaim, capacity: { storage: '20Gi' } });
   const { status } = decideClaim(world({ claim: bound, volume: grown }));
   assert.deepEqual((status as ClaimStatus)?.capacity, { storage: '10Gi' });
 });
 
-test('a volume whose filesystem has yet to grow gives the size it had', () => {
+test('a volume with a pending filesystem expansion reports its previous size', () => {
   const growing = volumeWith({}, { 'volume.alpha.kubernetes.io/pre-resize-capacity': '8Gi' });
   const { status } = decideClaim(world({ free: [growing] }));
   assert.deepEqual((status as ClaimStatus)?.capacity, { storage: '8Gi' });
 });
 
-test('has nothing to add to its own decision', () => {
+test('the decision is idempotent', () => {
   const sizes = fc.constantFrom('1Gi', '5Gi', '10Gi');
   const volumes = fc.array(
     fc.record({ storage: sizes, isMine: fc.boolean() }).map(({ storage, isMine }) => ({

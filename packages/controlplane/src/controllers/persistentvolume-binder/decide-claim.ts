@@ -19,28 +19,28 @@ import { isInTree } from './reclaim.ts';
 
 export type ClaimObserved = {
   readonly claim: PersistentVolumeClaim;
-  /** The class it wants, if there is such a class. */
+  /** Storage class of the PVC, if it exists. */
   readonly storageClass: StorageClass | undefined;
-  /** What claims get that name no class. */
+  /** Default storage class, for PVCs without a class. */
   readonly defaultClass: StorageClass | undefined;
-  /** The volume it names. */
+  /** Volume that the PVC refers to. */
   readonly volume: PersistentVolume | undefined;
-  /** Volumes that name it. */
+  /** Volumes that refer to the PVC. */
   readonly kept: readonly PersistentVolume[];
-  /** Volumes of its class that are nobody's. */
+  /** Unbound volumes of the PVC's storage class. */
   readonly free: readonly PersistentVolume[];
-  /** The Pods, by name, that want it and have no node yet. */
+  /** Names of the Pods that use the PVC and are not scheduled yet. */
   readonly waitingPods: readonly string[];
-  /** A Pod that wants it and has a node already. */
+  /** A scheduled Pod that uses the PVC. */
   readonly placedPod: Pod | undefined;
 };
 
-/** How often a claim that waits is looked at, and told so. */
+/** Interval at which a pending PVC is requeued and its event repeated. */
 const lookAgainSeconds = 15;
 
 const betaProvisionerAnnotation = 'volume.beta.kubernetes.io/storage-provisioner';
 
-/** Whether a claim is bound, what it is bound to or waits for, and who is to help it. */
+/** PVC reconciler: binds a PVC, or determines what it waits for. */
 export function decideClaim(observed: ClaimObserved): Decision<ClaimStatus> {
   const { metadata, spec } = observed.claim;
   if (metadata.annotations?.[bindCompletedAnnotation] !== undefined) return decideBound(observed);
@@ -68,7 +68,7 @@ function lose(claim: PersistentVolumeClaim, reason: string, message: string): De
   };
 }
 
-/** Somebody has said which volume it is to have. */
+/** Handles a PVC with a volume name. */
 function decideNamed({ claim, volume }: ClaimObserved): Decision<ClaimStatus> {
   if (!volume) return wait(claim);
   const { name } = volume.metadata;
@@ -81,7 +81,7 @@ function decideNamed({ claim, volume }: ClaimObserved): Decision<ClaimStatus> {
   return wait(claim, warning('FailedBinding', `volume "${name}" already bound to a different claim.`));
 }
 
-/** Any volume will do that fits. */
+/** Handles a PVC without a volume name. */
 function decideUnnamed(observed: ClaimObserved): Decision<ClaimStatus> {
   const { claim, storageClass, defaultClass, kept, free, waitingPods, placedPod } = observed;
   const isDelayed = storageClass !== undefined && delaysBinding(storageClass);
@@ -102,16 +102,17 @@ function decideUnnamed(observed: ClaimObserved): Decision<ClaimStatus> {
 }
 
 /**
- * A Pod that has its node waits for its claim there, and no scheduler looks at it again. It was none that gave it the
- * node; or one that still saw the claim that had this name before, and a volume with it.
+ * Sets the selected node of a PVC to the node of its Pod. A Pod that already has a node waits for its PVC there, and no
+ * scheduler handles it again. Either the Pod was not placed by a scheduler, or the scheduler saw a previous PVC of this
+ * name that was bound.
  */
 function follow(claim: PersistentVolumeClaim, pod: Pod): Decision<ClaimStatus> {
   const annotations = { ...claim.metadata.annotations, [selectedNodeAnnotation]: pod.spec?.nodeName ?? '' };
-  // A cache may still have a Pod of this name that is gone, while the next is yet to get its node.
+  // The cache may contain a deleted Pod of this name while its successor is not scheduled yet.
   return { actions: [confirmed(update({ ...claim, metadata: { ...claim.metadata, annotations } }), pod)] };
 }
 
-/** Asks whoever makes volumes of the class for one. */
+/** Requests a volume from the provisioner of the storage class. */
 function askForVolume(claim: PersistentVolumeClaim, storageClass: StorageClass | undefined): Decision<ClaimStatus> {
   if (!storageClass) {
     const message = `storageclass.storage.k8s.io "${classOfClaim(claim)}" not found`;
@@ -135,7 +136,7 @@ function askForVolume(claim: PersistentVolumeClaim, storageClass: StorageClass |
 
 type Told = Omit<NewEvent, 'about'>;
 
-/** There is nothing to be done for now but to say why, and to look again. */
+/** Keeps the PVC pending, emits the reason as an event, and requeues. */
 function wait(claim: PersistentVolumeClaim, event?: Told): Decision<ClaimStatus> {
   return {
     actions: [],

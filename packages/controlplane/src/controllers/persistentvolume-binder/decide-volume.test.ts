@@ -28,65 +28,70 @@ const cases: readonly (readonly [
 ])[] = [
   ['a new volume is available', volumeWith({}, {}, 'Pending'), undefined, 'Available'],
   [
-    'a volume that is kept for a claim to come is available',
+    'a volume pre-bound to a future PVC is available',
     volumeWith({ claimRef: { namespace: 'default', name: 'data' } }, {}, 'Pending'),
     undefined,
     'Available',
   ],
-  ['an available volume is left alone', volumeWith(), undefined, ''],
-  ['a volume its claim has taken is bound', volumeWith(theClaim), hasIt, 'Bound'],
-  ['a volume whose claim has yet to take it is left to the claim', volumeWith(theClaim), claimWith(), ''],
+  ['an available volume is unchanged', volumeWith(), undefined, ''],
+  ['a volume whose PVC refers to it is bound', volumeWith(theClaim), hasIt, 'Bound'],
+  ['a volume whose PVC is not bound yet is left to the PVC', volumeWith(theClaim), claimWith(), ''],
   [
-    'a device is no filesystem',
+    'a block volume does not match a filesystem PVC',
     volumeWith({ ...theClaim, volumeMode: 'Block' }),
     claimWith(),
     'VolumeMismatch Cannot bind PersistentVolume to requested PersistentVolumeClaim "data" due to incompatible volumeMode.; VolumeMismatch Cannot bind PersistentVolume "disk" to requested PersistentVolumeClaim due to incompatible volumeMode.',
   ],
-  ['a volume whose claim is gone is released', volumeWith(theClaim, {}, 'Bound'), undefined, 'Released'],
-  ['a later claim of the name is another', volumeWith(theClaim, {}, 'Bound'), later, 'Released'],
-  ['a released volume that is retained is left alone', released({}), undefined, ''],
-  ['a released volume is deleted by who made it', released(deleted, madeBy('example.com/disks')), undefined, ''],
-  ['a released volume of a driver is deleted by it', released({ ...deleted, csi: csi() }), undefined, ''],
+  ['a volume whose PVC is deleted is released', volumeWith(theClaim, {}, 'Bound'), undefined, 'Released'],
+  ['a recreated PVC of the same name is another one', volumeWith(theClaim, {}, 'Bound'), later, 'Released'],
+  ['a released volume with Retain is unchanged', released({}), undefined, ''],
+  ['a released volume is deleted by its provisioner', released(deleted, madeBy('example.com/disks')), undefined, ''],
+  ['a released CSI volume is deleted by its driver', released({ ...deleted, csi: csi() }), undefined, ''],
   [
-    'what nobody deletes fails',
+    'a volume without a deleter fails',
     localDisk,
     undefined,
     'Failed; VolumeFailedDelete error getting deleter volume plugin for volume "disk": no deletable volume plugin matched',
   ],
   [
-    'what Kubernetes itself made in former days fails',
+    'a volume of a removed in-tree plugin fails',
     released(deleted, madeBy('kubernetes.io/rbd')),
     undefined,
     'Failed; VolumeFailedDelete no volume plugin matched name: kubernetes.io/rbd',
   ],
   [
-    'folders of a node are not deleted',
+    'host paths are not deleted',
     released(deleted),
     undefined,
     'Failed; VolumeFailedDelete host_path deleter only supports /tmp/.+ but received provided /disk',
   ],
-  ['but for temporary ones', released({ ...deleted, hostPath: { path: '/tmp/disk' } }), undefined, 'delete disk'],
-  ['a failure is told once', volumeWith(deleted, {}, 'Failed'), undefined, ''],
   [
-    'nothing is recycled any more',
+    'temporary host paths are deleted',
+    released({ ...deleted, hostPath: { path: '/tmp/disk' } }),
+    undefined,
+    'delete disk',
+  ],
+  ['a failure is reported once', volumeWith(deleted, {}, 'Failed'), undefined, ''],
+  [
+    'Recycle is not supported any more',
     released({ ...theClaim, persistentVolumeReclaimPolicy: 'Recycle' }),
     undefined,
     'Failed; VolumeFailedRecycle No recycler plugin found for the volume!',
   ],
   [
-    'a driver that has taken over looks after its volumes',
+    'a migrated volume is deleted by its driver',
     released(deleted, { 'pv.kubernetes.io/migrated-to': 'disks.example.com' }),
     undefined,
     '',
   ],
   [
-    'a volume that was made for a claim that found another is released',
+    'a volume provisioned for a PVC with another volume is released',
     volumeWith(deleted, madeBy('example.com/disks'), 'Bound'),
     elsewhere,
     'Released',
   ],
   [
-    'a volume that was chosen for a claim that found another is free again',
+    'a volume chosen for a PVC with another volume is unbound',
     volumeWith(theClaim, boundByController, 'Bound'),
     elsewhere,
     'update disk; Available',
@@ -106,13 +111,13 @@ const unboundSpec = (volume: PersistentVolume) => {
   return action?.type === 'update' ? (action.object as PersistentVolume) : undefined;
 };
 
-test('a volume that a program had bound forgets the claim whole', () => {
+test('a volume bound by the controller loses its whole claimRef', () => {
   const unbound = unboundSpec(volumeWith(theClaim, boundByController));
   assert.equal(unbound?.spec?.claimRef, undefined);
   assert.deepEqual(unbound?.metadata.annotations, {});
 });
 
-test('a volume that somebody had kept for a claim stays kept', () => {
+test('a volume pre-bound by a user stays pre-bound', () => {
   assert.deepEqual(unboundSpec(volumeWith(theClaim))?.spec?.claimRef, { namespace: 'default', name: 'data' });
 });
 
@@ -120,7 +125,7 @@ function csi() {
   return { driver: 'disks.example.com', volumeHandle: 'h1' };
 }
 
-test('a volume comes to rest, and is deleted only where nobody has it and that is wanted', () => {
+test('a volume becomes stable, and is deleted only if it is unbound and its policy is Delete', () => {
   const reclaim = fc.constantFrom('Retain', 'Delete', 'Recycle');
   const phase = fc.constantFrom('Pending', 'Available', 'Bound', 'Released', 'Failed');
   const annotations = fc.constantFrom({}, madeBy('example.com/disks'), madeBy('kubernetes.io/rbd'), boundByController);

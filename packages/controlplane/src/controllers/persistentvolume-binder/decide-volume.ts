@@ -7,7 +7,7 @@ import { deletionOf, isMigrated } from './reclaim.ts';
 
 export type VolumeObserved = {
   readonly volume: PersistentVolume;
-  /** The claim of the name the volume gives, whether it is the very one or a later one. */
+  /** PVC with the name in the volume's claimRef, with any UID. */
   readonly claim: PersistentVolumeClaim | undefined;
 };
 
@@ -16,13 +16,13 @@ type Phase = NonNullable<NonNullable<VolumeStatus>['phase']>;
 
 const nothing: Decision<VolumeStatus> = { actions: [] };
 
-/** What phase a volume is in, and what becomes of it when its claim is gone. */
+/** PV reconciler: determines the phase of a volume, and reclaims it when its PVC is gone. */
 export function decideVolume({ volume, claim }: VolumeObserved): Decision<VolumeStatus> {
   const { claimRef } = volume.spec ?? {};
   if (!claimRef?.uid) return enter(volume, 'Available');
   if (!claim || claim.metadata.uid !== claimRef.uid) return release(volume);
   const { volumeName } = claim.spec ?? {};
-  // The claim binds itself, unless it cannot.
+  // The PVC binds itself, unless the volume mode does not match.
   if (!volumeName) return hasSameMode(claim, volume) ? nothing : { actions: [], events: modeMismatch(volume, claim) };
   if (volumeName === volume.metadata.name) return enter(volume, 'Bound');
   return isMadeToBeDeleted(volume) ? release(volume) : unbind(volume);
@@ -34,7 +34,7 @@ function enter(volume: PersistentVolume, phase: Phase, message?: string): Decisi
   return { actions: [], status: { ...rest, phase, ...(message === undefined ? {} : { message }) } };
 }
 
-/** Says that it is nobody's any more; then does with it what is to be done then. */
+/** Sets the phase to Released, then applies the reclaim policy. */
 function release(volume: PersistentVolume): Decision<VolumeStatus> {
   if (!isLetGo(volume)) return enter(volume, 'Released');
   if (isMigrated(volume)) return nothing;
@@ -52,7 +52,7 @@ function release(volume: PersistentVolume): Decision<VolumeStatus> {
   }
 }
 
-/** Whether everyone has been told that the volume is nobody's. A failure is not covered up by saying so again. */
+/** Reports whether the volume is already Released. A Failed phase is not overwritten. */
 export function isLetGo({ status }: PersistentVolume): boolean {
   return status?.phase === 'Released' || status?.phase === 'Failed';
 }
@@ -68,7 +68,9 @@ function isMadeToBeDeleted({ metadata, spec }: PersistentVolume): boolean {
   );
 }
 
-/** Its claim has another volume: it is free again, or kept for the claim's name where someone wanted that. */
+/**
+ * Unbinds a volume whose PVC has another volume: it becomes available, or stays pre-bound if a user set the claimRef.
+ */
 function unbind(volume: PersistentVolume): Decision<VolumeStatus> {
   const { [boundByControllerAnnotation]: byController, ...annotations } = volume.metadata.annotations ?? {};
   const { claimRef, ...spec } = volume.spec ?? {};

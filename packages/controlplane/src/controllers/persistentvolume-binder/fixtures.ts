@@ -6,7 +6,7 @@ type VolumeSpec = NonNullable<PersistentVolume['spec']>;
 type ClaimSpec = NonNullable<PersistentVolumeClaim['spec']>;
 type Annotations = { readonly [name: string]: string };
 
-/** A claim of 5Gi of the class `fast`. */
+/** A 5Gi PVC of the class `fast`. */
 export function claimWith(
   spec: Partial<ClaimSpec> = {},
   annotations: Annotations = {},
@@ -26,7 +26,7 @@ export function claimWith(
   };
 }
 
-/** An available volume of 10Gi of the class `fast`. */
+/** An available 10Gi volume of the class `fast`. */
 export function volumeWith(
   spec: Partial<VolumeSpec> = {},
   annotations: Annotations = {},

@@ -1,22 +1,22 @@
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import { provisionedByAnnotation } from '@kruise/machinery/volume-binding';
 
-/** Who is to do away with a volume: somebody else, whoever deletes its object, or nobody, for a reason. */
+/** Deleter of a volume: another provisioner, this controller, or none with a reason. */
 export type Deletion = 'elsewhere' | 'here' | { readonly fault: string };
 
 const migratedToAnnotation = 'pv.kubernetes.io/migrated-to';
 
-/** Whether volumes of a provisioner were made by Kubernetes itself, in the days when it did; no such ones are left. */
+/** Reports whether a provisioner is one of the removed in-tree plugins. */
 export function isInTree(provisioner: string): boolean {
   return provisioner.startsWith('kubernetes.io/');
 }
 
-/** Whether a volume is looked after by a driver that has taken over from Kubernetes itself. */
+/** Reports whether the volume was migrated from an in-tree plugin to a CSI driver. */
 export function isMigrated({ metadata }: PersistentVolume): boolean {
   return Boolean(metadata.annotations?.[migratedToAnnotation]);
 }
 
-/** Who deletes a volume that nobody claims any more. */
+/** Returns the deleter of a released volume. */
 export function deletionOf({ metadata, spec }: PersistentVolume): Deletion {
   const provisioner = metadata.annotations?.[provisionedByAnnotation];
   if (provisioner) {
@@ -29,7 +29,7 @@ export function deletionOf({ metadata, spec }: PersistentVolume): Deletion {
     };
   }
   const { path } = spec.hostPath;
-  // The files are on a node, which nobody knows; they are left there.
+  // The files are on an unknown node and stay there.
   if (/^\/tmp\/.+/.test(path)) return 'here';
   return { fault: `host_path deleter only supports /tmp/.+ but received provided ${path}` };
 }

@@ -3,7 +3,7 @@ import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { type Controller, defineController } from '@kruise/client/controller';
 import { decide, hasGrown } from './decide.ts';
 
-/** Tells claims that ask for more who is to give it. */
+/** PersistentVolume expander: hands PVC expansion over to CSI drivers. */
 export const persistentVolumeExpanderController: Controller = defineController({
   name: 'persistentvolume-expander',
   component: 'volume_expand',

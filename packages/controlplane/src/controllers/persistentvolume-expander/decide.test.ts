@@ -19,13 +19,13 @@ const volumeOf = (uid: string): PersistentVolume => ({
 });
 
 const cases: readonly (readonly [string, PersistentVolumeClaim, PersistentVolume | undefined, boolean])[] = [
-  ['a claim that asks for more than it has waits', claim('10Gi'), volumeOf('c1'), true],
-  ['a claim that has what it asks for does not', claim('5Gi'), volumeOf('c1'), false],
-  ['the same size in other words is no more', claim('5120Mi'), volumeOf('c1'), false],
-  ['a claim that has less than its volume does not', claim('3Gi'), volumeOf('c1'), false],
-  ['a claim that is not bound yet has nothing to enlarge', claim('10Gi', '5Gi', 'Pending'), volumeOf('c1'), false],
-  ['the volume of another is not enlarged', claim('10Gi'), volumeOf('c2'), false],
-  ['no volume is not enlarged', claim('10Gi'), undefined, false],
+  ['a PVC that requests more than it has gets an event', claim('10Gi'), volumeOf('c1'), true],
+  ['a PVC that has its requested size gets none', claim('5Gi'), volumeOf('c1'), false],
+  ['an equal size in another notation is not an expansion', claim('5120Mi'), volumeOf('c1'), false],
+  ['a PVC with a smaller capacity than its volume gets none', claim('3Gi'), volumeOf('c1'), false],
+  ['an unbound PVC is not expanded', claim('10Gi', '5Gi', 'Pending'), volumeOf('c1'), false],
+  ['the volume of another PVC is not expanded', claim('10Gi'), volumeOf('c2'), false],
+  ['a PVC without a volume is not expanded', claim('10Gi'), undefined, false],
 ];
 for (const [name, given, volume, waits] of cases) {
   test(name, () => {
@@ -34,7 +34,7 @@ for (const [name, given, volume, waits] of cases) {
   });
 }
 
-test('a claim matters when it asks for more, or has got more', () => {
+test('a PVC is enqueued when it requests more, or has more', () => {
   assert.equal(hasGrown(claim('10Gi'), claim('5Gi')), true);
   assert.equal(hasGrown(claim('10Gi', '10Gi'), claim('10Gi')), true);
   assert.equal(hasGrown(claim('10Gi'), claim('10Gi')), false);

@@ -6,11 +6,11 @@ import { compareQuantities, parseQuantity, type Quantity } from '@kruise/values/
 
 export type Observed = {
   readonly claim: PersistentVolumeClaim;
-  /** The volume it has. */
+  /** Volume of the PVC. */
   readonly volume: PersistentVolume | undefined;
 };
 
-/** No volume is enlarged here: whoever makes volumes of a kind enlarges them. The claim is told that this is awaited. */
+/** Emits an event that an external resizer must expand the volume; in-tree expansion does not exist any more. */
 export function decide({ claim, volume }: Observed): Decision<never> {
   const isItsOwn = volume?.spec?.claimRef?.uid === claim.metadata.uid;
   if (claim.status?.phase !== 'Bound' || !isItsOwn || !wantsMore(claim)) return { actions: [] };
@@ -22,7 +22,7 @@ function wantsMore(claim: PersistentVolumeClaim): boolean {
   return compareQuantities(requestOf(claim), sizeOf(claim)) > 0;
 }
 
-/** Whether a claim asks for more than before, or has more. */
+/** Reports whether a PVC requests more storage than before, or has more. */
 export function hasGrown(claim: PersistentVolumeClaim, before: PersistentVolumeClaim): boolean {
   return (
     compareQuantities(requestOf(claim), requestOf(before)) > 0 || compareQuantities(sizeOf(claim), sizeOf(before)) > 0

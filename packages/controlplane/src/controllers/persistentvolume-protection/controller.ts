@@ -2,7 +2,7 @@ import { persistentVolume } from '@kruise/api/core/persistentvolume';
 import { type Controller, defineController } from '@kruise/client/controller';
 import { decide } from './decide.ts';
 
-/** Keeps volumes from vanishing while claims have them. */
+/** PV protection controller: prevents the deletion of volumes that are bound. */
 export const persistentVolumeProtectionController: Controller = defineController({
   name: 'persistentvolume-protection',
   component: 'pv-protection-controller',

@@ -16,12 +16,12 @@ const volume = (phase: 'Available' | 'Bound' | 'Released', isGoing: boolean, fin
 
 const cases: readonly (readonly [name: string, volume: PersistentVolume, finalizers: readonly string[] | undefined])[] =
   [
-    ['a volume is held', volume('Available', false, ['a']), ['a', ours]],
-    ['a volume that is held is left alone', volume('Available', false, [ours]), undefined],
-    ['a volume that is to go stays while it is bound', volume('Bound', true, [ours]), undefined],
-    ['a volume that is to go goes once it is released', volume('Released', true, ['a', ours]), ['a']],
-    ['a volume that was never bound goes', volume('Available', true, [ours]), []],
-    ['a volume that others hold is left to them', volume('Released', true, ['a']), undefined],
+    ['a volume gets the finalizer', volume('Available', false, ['a']), ['a', ours]],
+    ['a volume with the finalizer is unchanged', volume('Available', false, [ours]), undefined],
+    ['a terminating volume keeps the finalizer while it is bound', volume('Bound', true, [ours]), undefined],
+    ['a terminating volume loses the finalizer once it is released', volume('Released', true, ['a', ours]), ['a']],
+    ['a terminating volume that was never bound loses the finalizer', volume('Available', true, [ours]), []],
+    ['foreign finalizers are kept', volume('Released', true, ['a']), undefined],
   ];
 for (const [name, given, finalizers] of cases) {
   test(name, () => {
@@ -30,7 +30,7 @@ for (const [name, given, finalizers] of cases) {
   });
 }
 
-test('no volume goes while it is bound, and it has nothing to add to its own decision', () => {
+test('no volume is deleted while it is bound, and the decision is idempotent', () => {
   const finalizers = fc.subarray([ours, 'example.com/a']);
   fc.assert(
     fc.property(fc.constantFrom('Available', 'Bound', 'Released'), fc.boolean(), finalizers, (phase, isGoing, held) => {

@@ -4,7 +4,7 @@ import type { Decision } from '@kruise/client/controller';
 
 const finalizer = 'kubernetes.io/pv-protection';
 
-/** A volume is held from the beginning, and stays as long as it is bound to a claim. */
+/** Adds the protection finalizer from the start, and removes it when the terminating volume is not bound. */
 export function decide(volume: PersistentVolume): Decision<never> {
   const isHeld = hasFinalizer(volume, finalizer);
   if (!isBeingDeleted(volume)) return { actions: isHeld ? [] : [update(withFinalizer(volume, finalizer))] };

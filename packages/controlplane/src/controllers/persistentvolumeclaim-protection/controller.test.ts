@@ -7,7 +7,7 @@ import { pod } from '@kruise/api/core/pod';
 import { isNotFound } from '@kruise/machinery/status';
 import { startCluster } from '../../testing/cluster.ts';
 
-test('a claim and its volume stay until the Pod that uses them is gone', async () => {
+test('a PVC and its volume are kept until the Pod that uses them is gone', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run([

@@ -7,7 +7,7 @@ import type { Key } from '@kruise/client/object-key';
 import { byClaim } from '../pod-indexes.ts';
 import { decide, isToGo, isUsed, type Observed } from './decide.ts';
 
-/** Keeps claims from vanishing while Pods use them. */
+/** PVC protection controller: prevents the deletion of PVCs that Pods use. */
 export const persistentVolumeClaimProtectionController: Controller = defineController({
   name: 'persistentvolumeclaim-protection',
   component: 'pvc-protection-controller',
@@ -29,7 +29,7 @@ function goingClaims({ object, previous }: Change<Pod>, caches: Caches): readonl
   });
 }
 
-/** A Pod may be too new for the cache: before a claim is let go, the Pods are asked for. */
+/** The cache may be stale: before the finalizer is removed, the Pods are listed live. */
 async function askForPods(observed: Observed, client: Client): Promise<Observed> {
   const { claim, pods } = observed;
   if (!isToGo(claim) || isUsed(claim, pods)) return observed;

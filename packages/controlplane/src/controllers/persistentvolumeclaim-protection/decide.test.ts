@@ -38,28 +38,28 @@ const cases: readonly (readonly [
   pods: readonly Pod[],
   finalizers: readonly string[] | undefined,
 ])[] = [
-  ['a claim is held', claim(false, []), [], [ours]],
-  ['a claim that is held is left alone', claim(false, [ours]), [], undefined],
-  ['a claim that is to go goes when nobody uses it', claim(true, ['a', ours]), [], ['a']],
-  ['a claim that is to go stays while a Pod uses it', going, [pod(named)], undefined],
-  ['a Pod that has ended uses it still', going, [pod(named, { phase: 'Succeeded' })], undefined],
-  ['a Pod without node does not use it', going, [pod(named, { nodeName: '' })], []],
-  ['a Pod that uses another', going, [pod({ persistentVolumeClaim: { claimName: 'other' } })], []],
-  ['a Pod it was made for uses it', claim(true, [ours], 'p1'), [pod(ephemeral)], undefined],
-  ['a Pod it was not made for does not', claim(true, [ours], 'p0'), [pod(ephemeral)], []],
+  ['a PVC gets the finalizer', claim(false, []), [], [ours]],
+  ['a PVC with the finalizer is unchanged', claim(false, [ours]), [], undefined],
+  ['a terminating PVC without Pods loses the finalizer', claim(true, ['a', ours]), [], ['a']],
+  ['a terminating PVC keeps the finalizer while a Pod uses it', going, [pod(named)], undefined],
+  ['a finished Pod still uses its PVC', going, [pod(named, { phase: 'Succeeded' })], undefined],
+  ['an unscheduled Pod does not use its PVC', going, [pod(named, { nodeName: '' })], []],
+  ['a Pod that uses another PVC', going, [pod({ persistentVolumeClaim: { claimName: 'other' } })], []],
+  ['a Pod uses the PVC of its ephemeral volume', claim(true, [ours], 'p1'), [pod(ephemeral)], undefined],
+  ['a Pod does not use the ephemeral PVC of another Pod', claim(true, [ours], 'p0'), [pod(ephemeral)], []],
   [
-    'a Pod it was made for that is shut down does not',
+    'a Pod that is shut down does not use its PVC',
     claim(true, [ours], 'p1'),
     [pod(ephemeral, { metadata: { deletionTimestamp, deletionGracePeriodSeconds: 0 } })],
     [],
   ],
   [
-    'a Pod that is shutting down does',
+    'a Pod that is shutting down uses its PVC',
     claim(true, [ours], 'p1'),
     [pod(ephemeral, { metadata: { deletionTimestamp, deletionGracePeriodSeconds: 30 } })],
     undefined,
   ],
-  ['a claim that others hold is left to them', claim(true, ['a']), [], undefined],
+  ['foreign finalizers are kept', claim(true, ['a']), [], undefined],
 ];
 for (const [name, given, pods, finalizers] of cases) {
   test(name, () => {
@@ -68,7 +68,7 @@ for (const [name, given, pods, finalizers] of cases) {
   });
 }
 
-test('no claim goes while a Pod uses it, and it has nothing to add to its own decision', () => {
+test('no PVC is deleted while a Pod uses it, and the decision is idempotent', () => {
   const users = fc.subarray([pod(named), pod(named, { nodeName: '' }), pod(ephemeral), pod({ emptyDir: {} })]);
   const owner = fc.constantFrom(undefined, 'p1', 'p0');
   fc.assert(

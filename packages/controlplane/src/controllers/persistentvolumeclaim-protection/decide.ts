@@ -6,18 +6,21 @@ import { claimNames, faultOfEphemeralClaim } from '@kruise/machinery/pod-claims'
 
 export type Observed = {
   readonly claim: PersistentVolumeClaim;
-  /** Pods that may use it: all that do are among them. */
+  /** Pods that may use the PVC, including all that do. */
   readonly pods: readonly Pod[];
 };
 
 const finalizer = 'kubernetes.io/pvc-protection';
 
-/** Whether all there is between a claim and its end is that nobody uses it. */
+/** Reports whether a PVC is terminating and only held by the protection finalizer. */
 export function isToGo(claim: PersistentVolumeClaim): boolean {
   return isBeingDeleted(claim) && hasFinalizer(claim, finalizer);
 }
 
-/** A claim is held from the beginning, and stays as long as a Pod that has a node uses it, even one that has ended. */
+/**
+ * Adds the protection finalizer from the start, and removes it when no scheduled Pod uses the PVC, finished Pods
+ * included.
+ */
 export function decide({ claim, pods }: Observed): Decision<never> {
   if (isToGo(claim)) {
     return { actions: isUsed(claim, pods) ? [] : [update(withoutFinalizer(claim, finalizer))] };
@@ -26,7 +29,9 @@ export function decide({ claim, pods }: Observed): Decision<never> {
   return { actions: isHeld ? [] : [update(withFinalizer(claim, finalizer))] };
 }
 
-/** Whether a Pod uses a claim. One that has no node yet will not start: its kubelet refuses claims that are to go. */
+/**
+ * Reports whether a Pod uses a PVC. A Pod that is not scheduled yet does not count: kubelets reject terminating PVCs.
+ */
 export function isUsed(claim: PersistentVolumeClaim, pods: readonly Pod[]): boolean {
   return pods.some((pod) => {
     if (!pod.spec?.nodeName) return false;
@@ -37,7 +42,7 @@ export function isUsed(claim: PersistentVolumeClaim, pods: readonly Pod[]): bool
   });
 }
 
-/** Whether the kubelet is done with a Pod, or nobody wanted to wait for it; something else may hold its object. */
+/** Reports whether the kubelet has terminated a Pod, or it was force-deleted, and only finalizers hold its object. */
 function isShutDown({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp != null && metadata.deletionGracePeriodSeconds === 0;
 }

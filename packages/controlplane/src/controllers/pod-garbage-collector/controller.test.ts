@@ -28,7 +28,7 @@ async function make(
 const present = async ({ client }: Cluster) =>
   (await client.list(pod)).items.map(({ metadata, status }) => `${metadata.name} ${status?.phase}`).join(', ');
 
-test('Pods of a node that is gone are removed, after a while', async () => {
+test('Pods of a deleted node are deleted after the quarantine', async () => {
   await using cluster = await startCollecting();
   await make(cluster, 'a', { nodeName: 'n' });
   await make(cluster, 'held', { nodeName: 'n', finalizers: ['example.com/hold'] });
@@ -45,7 +45,7 @@ test('Pods of a node that is gone are removed, after a while', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('Pods of a node that comes back in time stay', async () => {
+test('Pods of a node that is back in time are kept', async () => {
   await using cluster = await startCollecting();
   await make(cluster, 'a', { nodeName: 'n' });
   await cluster.client.delete(node, { name: 'n' });
@@ -55,7 +55,7 @@ test('Pods of a node that comes back in time stay', async () => {
   assert.equal(await present(cluster), 'a Pending');
 });
 
-test('a Pod on its way out that no node has is failed, and goes when it is let go', async () => {
+test('an unscheduled terminating Pod is failed and deleted once its finalizers are removed', async () => {
   await using cluster = await startCollecting();
   const { client } = cluster;
   await make(cluster, 'a', { finalizers: ['example.com/hold'] });
@@ -73,7 +73,7 @@ test('a Pod on its way out that no node has is failed, and goes when it is let g
   assert.equal(await present(cluster), '');
 });
 
-test('Pods on their way out are removed from a node that is said to be out of service', async () => {
+test('terminating Pods are deleted from an out-of-service node', async () => {
   await using cluster = await startCollecting();
   const { client } = cluster;
   await make(cluster, 'a', { nodeName: 'n' });
@@ -88,7 +88,7 @@ test('Pods on their way out are removed from a node that is said to be out of se
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('of Pods that have ended no more are kept than is said', async () => {
+test('terminated Pods are kept up to the threshold', async () => {
   await using cluster = await startCollecting({ terminatedPodThreshold: 2 });
   for (const name of ['a', 'b', 'c', 'd']) {
     await make(cluster, name, { nodeName: 'n', phase: 'Succeeded' });

@@ -11,22 +11,25 @@ import { isForced, isOutOfService, isStranded, lastStatus, type Removal, surplus
 
 const uses = [node, pod];
 
-/** So many Pods that have ended are kept. */
+/** Default number of terminated Pods to keep. */
 const defaultThreshold = 12_500;
-/** A node that is missed may only be late in sight; so long nobody touches its Pods. */
+/** Quarantine before the Pods of a missing node are deleted, because the node cache may be stale. */
 const quarantineMs = 40_000;
-/** Pods that have ended are counted so long after the last did, at most. */
+/** Maximum delay between the end of a Pod and the check of the threshold. */
 const surplusDelayMs = 20_000;
 const removalsAtATime = 20;
 
-/** What is worked on: one Pod, all Pods of a node that is missed, or all Pods that have ended. */
+/** Queue keys: one Pod, all Pods of a missing node, or all terminated Pods. */
 const podPrefix = 'pod ';
 const nodePrefix = 'node ';
 const surplusKey = 'surplus';
 
 const byEnd = (found: Pod) => (isPodFinished(found) ? ['ended'] : []);
 
-/** Removes Pods that nobody else will: of nodes that are gone, on their way out with nobody to end them, or too many. */
+/**
+ * Pod garbage collector: deletes orphaned Pods of deleted nodes, terminating Pods without a kubelet, and terminated
+ * Pods above a threshold.
+ */
 export function podGarbageCollector(threshold = defaultThreshold): Runnable {
   return {
     name: 'pod-garbage-collector',
@@ -55,7 +58,7 @@ export function podGarbageCollector(threshold = defaultThreshold): Runnable {
         for (const each of pods.byIndex(byNode, object.metadata.name ?? '')) consider(each);
       }, follow);
 
-      /** Removes a Pod at once, whatever time it was given. */
+      /** Force-deletes a Pod, ignoring its grace period. */
       async function force(found: Pod, removal: Removal): Promise<void> {
         if (isForced(found)) return;
         const { name = '', namespace = '', uid = '' } = found.metadata;
@@ -101,7 +104,7 @@ export function podGarbageCollector(threshold = defaultThreshold): Runnable {
         return undefined;
       }
       const onError = (key: string, error: unknown) =>
-        log.error({ controller: 'pod-garbage-collector', key, error }, 'Pods could not be removed; it is tried again');
+        log.error({ controller: 'pod-garbage-collector', key, error }, 'pod garbage collection failed; requeued');
       await runWorkers(queue, { workers: 5, work, onError }, signal);
     },
   };

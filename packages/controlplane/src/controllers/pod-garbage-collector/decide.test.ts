@@ -29,9 +29,9 @@ const nodeOf = (ready: string, taint?: string) =>
 const outOfService = 'node.kubernetes.io/out-of-service';
 
 const surpluses: readonly { name: string; pods: readonly Pod[]; threshold: number; removed: string }[] = [
-  { name: 'keeps as many as are allowed', pods: [podOf('a'), podOf('b')], threshold: 2, removed: '' },
+  { name: 'keeps as many as the threshold', pods: [podOf('a'), podOf('b')], threshold: 2, removed: '' },
   {
-    name: 'removes the oldest',
+    name: 'deletes the oldest',
     pods: [
       podOf('new', { creationTimestamp: '2026-01-02T00:00:00Z' }),
       podOf('old', { creationTimestamp: '2026-01-01T00:00:00Z' }),
@@ -40,7 +40,7 @@ const surpluses: readonly { name: string; pods: readonly Pod[]; threshold: numbe
     removed: 'old',
   },
   {
-    name: 'removes evicted ones before old ones',
+    name: 'deletes evicted Pods before old ones',
     pods: [
       podOf('old', { phase: 'Failed', creationTimestamp: '2026-01-01T00:00:00Z' }),
       podOf('evicted', { phase: 'Failed', reason: 'Evicted', creationTimestamp: '2026-01-02T00:00:00Z' }),
@@ -49,12 +49,12 @@ const surpluses: readonly { name: string; pods: readonly Pod[]; threshold: numbe
     removed: 'evicted',
   },
   {
-    name: 'goes by name where all else is equal',
+    name: 'orders by name if everything else is equal',
     pods: [podOf('b'), podOf('a'), podOf('c')],
     threshold: 1,
     removed: 'a b',
   },
-  { name: 'keeps all where no number is set', pods: [podOf('a'), podOf('b')], threshold: 0, removed: '' },
+  { name: 'keeps all without a threshold', pods: [podOf('a'), podOf('b')], threshold: 0, removed: '' },
 ];
 for (const { name, pods, threshold, removed } of surpluses) {
   test(name, () =>
@@ -68,45 +68,45 @@ for (const { name, pods, threshold, removed } of surpluses) {
 }
 
 const strandings: readonly { name: string; pod: Pod; node?: Node; is: boolean }[] = [
-  { name: 'deleted and on no node', pod: podOf('a', deleted), is: true },
-  { name: 'on no node', pod: podOf('a'), is: false },
+  { name: 'terminating and unscheduled', pod: podOf('a', deleted), is: true },
+  { name: 'unscheduled', pod: podOf('a'), is: false },
   {
-    name: 'deleted, on a node that works',
+    name: 'terminating, on a healthy node',
     pod: podOf('a', { nodeName: 'n', ...deleted }),
     node: nodeOf('True'),
     is: false,
   },
   {
-    name: 'deleted, on a node that is not ready',
+    name: 'terminating, on an unready node',
     pod: podOf('a', { nodeName: 'n', ...deleted }),
     node: nodeOf('Unknown'),
     is: false,
   },
   {
-    name: 'deleted, on a node out of service',
+    name: 'terminating, on an out-of-service node',
     pod: podOf('a', { nodeName: 'n', ...deleted }),
     node: nodeOf('Unknown', outOfService),
     is: true,
   },
   {
-    name: 'deleted, on a node said to be out of service that is ready',
+    name: 'terminating, on a ready node with the out-of-service taint',
     pod: podOf('a', { nodeName: 'n', ...deleted }),
     node: nodeOf('True', outOfService),
     is: false,
   },
   {
-    name: 'on a node out of service',
+    name: 'on an out-of-service node',
     pod: podOf('a', { nodeName: 'n' }),
     node: nodeOf('False', outOfService),
     is: false,
   },
-  { name: 'deleted, on a node that is missed', pod: podOf('a', { nodeName: 'n', ...deleted }), is: false },
+  { name: 'terminating, on a missing node', pod: podOf('a', { nodeName: 'n', ...deleted }), is: false },
 ];
 for (const { name, pod, node, is } of strandings) {
-  test(`a Pod ${name} is ${is ? '' : 'not '}stranded`, () => assert.equal(isStranded(pod, node), is));
+  test(`a Pod that is ${name} is ${is ? '' : 'not '}stranded`, () => assert.equal(isStranded(pod, node), is));
 }
 
-test('a Pod that runs has failed when it is removed, and says so if its node is gone', () => {
+test('a running Pod is marked as failed when it is deleted, with a condition if its node is gone', () => {
   assert.deepEqual(lastStatus(podOf('a'), 'stranded', now), { phase: 'Failed' });
   assert.deepEqual(lastStatus(podOf('a'), 'orphaned', now), {
     phase: 'Failed',
@@ -123,7 +123,7 @@ test('a Pod that runs has failed when it is removed, and says so if its node is 
   assert.equal(lastStatus(podOf('a', { phase: 'Succeeded' }), 'orphaned', now), undefined);
 });
 
-test('what finalizers hold is not forced twice', () => {
+test('a Pod that finalizers hold is not force-deleted twice', () => {
   const forced = { ...deleted, deletionGracePeriodSeconds: 0, phase: 'Failed' };
   assert.ok(isForced(podOf('a', forced)));
   assert.ok(!isForced(podOf('a', { ...forced, phase: 'Running' })));
@@ -131,7 +131,7 @@ test('what finalizers hold is not forced twice', () => {
   assert.ok(!isForced(podOf('a', { phase: 'Failed' })));
 });
 
-test('as many as are allowed are kept, none that was evicted rather than one that was not, and the rest goes once', () => {
+test('the threshold holds, evicted Pods are deleted before others, and each Pod is deleted once', () => {
   const shape = fc.record({ evicted: fc.boolean(), day: fc.integer({ min: 10, max: 28 }) });
   fc.assert(
     fc.property(fc.array(shape, { maxLength: 20 }), fc.integer({ min: 1, max: 20 }), (shapes, threshold) => {

@@ -8,10 +8,10 @@ import type { Instant } from '@kruise/values/time';
 
 const outOfServiceKey = 'node.kubernetes.io/out-of-service';
 
-/** Why a Pod is removed, if that is to be seen of it while it goes. */
+/** Reason of a deletion, as shown in the Pod status. */
 export type Removal = 'stranded' | 'orphaned' | 'surplus';
 
-/** Pods that have ended, beyond as many as are kept to be looked at: those that were evicted first, then the oldest. */
+/** Returns the terminated Pods above the threshold: evicted Pods first, then the oldest. */
 export function surplusOf(ended: readonly Pod[], threshold: number): readonly Pod[] {
   const count = ended.length - threshold;
   return threshold <= 0 || count <= 0 ? [] : [...ended].sort(byUse).slice(0, count);
@@ -27,8 +27,7 @@ function byUse(a: Pod, b: Pod): number {
 }
 
 /**
- * Whether a Pod is on its way out with nobody there to end it: no node has it, or its node is said to be out of service
- * and is not ready either.
+ * Reports whether a Pod is terminating without a kubelet: it has no node, or its node is out of service and not ready.
  */
 export function isStranded(pod: Pod, node: Node | undefined): boolean {
   if (!isBeingDeleted(pod)) return false;
@@ -36,18 +35,18 @@ export function isStranded(pod: Pod, node: Node | undefined): boolean {
   return node !== undefined && isOutOfService(node);
 }
 
-/** Whether someone has said that a node is out of service, and it does not contradict. */
+/** Reports whether a node has the out-of-service taint and is not ready. */
 export function isOutOfService({ spec, status }: Node): boolean {
   const isSaid = spec?.taints?.some(({ key }) => key === outOfServiceKey) ?? false;
   return isSaid && !isConditionTrue(status?.conditions, 'Ready');
 }
 
-/** Whether all that can be done to have a Pod gone is done, and only finalizers hold it. */
+/** Reports whether a Pod was force-deleted and only finalizers hold it. */
 export function isForced(pod: Pod): boolean {
   return isBeingDeleted(pod) && pod.metadata.deletionGracePeriodSeconds === 0 && isPodFinished(pod);
 }
 
-/** The status a Pod gets before it is removed; undefined if it has ended and nothing is to be said. */
+/** Returns the final status of a Pod before its deletion; undefined if the Pod is finished and nothing changes. */
 export function lastStatus(
   pod: Pod,
   removal: Removal,

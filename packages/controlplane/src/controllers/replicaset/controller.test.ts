@@ -22,7 +22,7 @@ async function makeReady({ client, clock }: Cluster, each: Pod): Promise<void> {
   await client.update(pod, { ...each, status: { phase: 'Running', conditions } }, { subresource: 'status' });
 }
 
-test('a ReplicaSet keeps its Pods, with the rights of its account', async () => {
+test('a ReplicaSet maintains its Pods, with the permissions of its ServiceAccount', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['replicaset-controller']);
@@ -61,7 +61,7 @@ test('a ReplicaSet keeps its Pods, with the rights of its account', async () => 
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a Pod that nobody owns is taken in, and let go when its labels change', async () => {
+test('an orphaned Pod is adopted, and released when its labels change', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['replicaset-controller']);
@@ -80,7 +80,7 @@ test('a Pod that nobody owns is taken in, and let go when its labels change', as
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a creation that a quota refuses is tried less and less often, whatever else happens', async () => {
+test('a creation rejected by a quota is retried with backoff, regardless of other events', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['replicaset-controller']);
@@ -107,13 +107,13 @@ test('a creation that a quota refuses is tried less and less often, whatever els
     6,
   );
 
-  // A lower number is another intent: there is nothing left to be refused.
+  // A lower number of replicas is a new spec: no creation is rejected any more.
   await client.patch(replicaSet, metadata, { spec: { replicas: 1 } }, { type: 'merge' });
   await cluster.pass(1);
   assert.equal((await client.get(replicaSet, metadata)).status?.conditions, undefined);
 });
 
-test('a ReplicaSet says why it cannot have its Pods, and has them when it can', async () => {
+test('a ReplicaSet reports why it cannot create its Pods, and recovers', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['replicaset-controller']);
@@ -138,7 +138,7 @@ test('a ReplicaSet says why it cannot have its Pods, and has them when it can', 
   assert.equal((await client.get(replicaSet, metadata)).status?.conditions, undefined);
 });
 
-test('a ReplicationController keeps its Pods in the same way', async () => {
+test('a ReplicationController maintains its Pods in the same way', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['replicationcontroller-controller']);

@@ -9,7 +9,7 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
 import { decide, type Observed } from './decide.ts';
 
-/** Keeps the Pods of each ReplicaSet as many as they are to be. */
+/** ReplicaSet controller: maintains the desired number of Pods of each ReplicaSet. */
 export const replicaSetController = defineController({
   name: 'replicaset',
   for: replicaSet,
@@ -32,7 +32,7 @@ function observe(caches: Caches, key: Key): Observed | undefined {
   return { set, candidates, siblings: isTooMany ? siblingsOf(caches, set) : [] };
 }
 
-/** The active Pods of all ReplicaSets of a Deployment. A ReplicaSet that is on its own has none to reckon with. */
+/** Returns the active Pods of all ReplicaSets of the same Deployment; empty for a standalone ReplicaSet. */
 function siblingsOf(caches: Caches, set: ReplicaSet): readonly Pod[] {
   const uid = controllerOf(set)?.uid;
   if (uid === undefined) return [];

@@ -63,22 +63,22 @@ const actionCases: readonly {
   readonly pods: readonly Pod[];
   readonly does: string;
 }[] = [
-  { name: 'makes the Pods that are missing', pods: pods('a'), does: 'create web- ×2' },
+  { name: 'creates missing Pods', pods: pods('a'), does: 'create web- ×2' },
   {
-    name: 'makes one Pod where no number is given',
+    name: 'creates one Pod by default',
     set: setOf({}, { spec: { selector: { matchLabels: { app: 'web' } }, template } }),
     pods: [],
     does: 'create web-',
   },
-  { name: 'does nothing where there are enough', pods: pods('a b c'), does: '' },
-  { name: 'deletes what is too much', pods: [...pods('a b c', ready), podOf('d')], does: 'delete d' },
+  { name: 'does nothing if there are enough Pods', pods: pods('a b c'), does: '' },
+  { name: 'deletes surplus Pods', pods: [...pods('a b c', ready), podOf('d')], does: 'delete d' },
   {
-    name: 'deletes the two that are Pending when going from five to three',
+    name: 'deletes the two Pending Pods when scaled from five to three',
     pods: [...pods('a b c', ready), ...pods('d e', { phase: 'Pending' })],
     does: 'delete d, delete e',
   },
   {
-    name: 'deletes first what costs least to lose',
+    name: 'deletes the Pods with the lowest deletion rank first',
     pods: [
       ...pods('a b c', ready),
       podOf('d', {
@@ -95,51 +95,56 @@ const actionCases: readonly {
     does: 'delete d',
   },
   {
-    name: 'deletes all where none is wanted',
+    name: 'deletes all Pods with zero replicas',
     set: setOf({ replicas: 0 }),
     pods: pods('b a'),
     does: 'delete b, delete a',
   },
   {
-    name: 'replaces what has failed or succeeded',
+    name: 'replaces failed and succeeded Pods',
     pods: [...pods('a b'), podOf('c', { phase: 'Failed' }), podOf('d', { phase: 'Succeeded' })],
     does: 'create web-',
   },
   {
-    name: 'replaces what is on its way out',
+    name: 'replaces terminating Pods',
     pods: [
       ...pods('a b'),
       podOf('c', { metadata: { name: 'c', deletionTimestamp, ownerReferences: [controllerReference(set)] } }),
     ],
     does: 'create web-',
   },
-  { name: 'makes 500 Pods at a time', set: setOf({ replicas: 1200 }), pods: [], does: 'create web- ×500' },
   {
-    name: 'deletes 500 Pods at a time',
+    name: 'creates at most 500 Pods per reconcile',
+    set: setOf({ replicas: 1200 }),
+    pods: [],
+    does: 'create web- ×500',
+  },
+  {
+    name: 'deletes at most 500 Pods per reconcile',
     set: setOf({ replicas: 0 }),
     pods: Array.from({ length: 501 }, (_, index) => podOf(`p${index}`)),
     does: Array.from({ length: 500 }, (_, index) => `delete p${index}`).join(', '),
   },
-  { name: 'counts an orphan it takes in', pods: [...pods('a b'), podOf('c', { owner: 'nobody' })], does: 'patch c' },
+  { name: 'counts an adopted orphan', pods: [...pods('a b'), podOf('c', { owner: 'nobody' })], does: 'patch c' },
   {
-    name: 'takes in what it then deletes',
+    name: 'adopts Pods that it then deletes',
     set: setOf({ replicas: 0 }),
     pods: pods('a', { owner: 'nobody' }),
     does: 'patch a, delete a',
   },
   {
-    name: 'lets go what matches no more, and replaces it',
+    name: 'releases Pods that do not match any more, and replaces them',
     pods: [...pods('a b'), podOf('c', { labels: { app: 'db' } })],
     does: 'patch c, create web-',
   },
   {
-    name: 'leaves failed orphans alone',
+    name: 'ignores failed orphans',
     pods: [...pods('a b c'), podOf('d', { owner: 'nobody', phase: 'Failed' })],
     does: '',
   },
-  { name: 'leaves the Pods of others alone', pods: [...pods('a b c'), podOf('d', { owner: 'another' })], does: '' },
-  { name: 'makes nothing on its way out', set: leaving, pods: [], does: '' },
-  { name: 'deletes nothing on its way out', set: leaving, pods: pods('a b c d e'), does: '' },
+  { name: 'ignores the Pods of other owners', pods: [...pods('a b c'), podOf('d', { owner: 'another' })], does: '' },
+  { name: 'creates nothing while terminating', set: leaving, pods: [], does: '' },
+  { name: 'deletes nothing while terminating', set: leaving, pods: pods('a b c d e'), does: '' },
 ];
 for (const { name, set: given = set, pods: candidates, does } of actionCases) {
   test(`a ReplicaSet ${name}`, () => {
@@ -147,14 +152,14 @@ for (const { name, set: given = set, pods: candidates, does } of actionCases) {
   });
 }
 
-test('Pods of other ReplicaSets of the Deployment make a node crowded', () => {
+test('Pods of other ReplicaSets of the Deployment count for the node rank', () => {
   const onNode = (name: string, nodeName: string) => ({ ...podOf(name, ready), spec: { containers: [], nodeName } });
   const candidates = [onNode('a', 'x'), onNode('b', 'y')];
   const siblings = [...candidates, onNode('other-1', 'y'), onNode('other-2', 'x'), onNode('other-3', 'y')];
   assert.equal(inFewWords(decide({ set: setOf({ replicas: 1 }), candidates, siblings }, now).actions), 'delete b');
 });
 
-test('users are told of each Pod', () => {
+test('each created or deleted Pod emits an event', () => {
   const announcements = (replicas: number) =>
     decide({ set: setOf({ replicas }), candidates: pods('a'), siblings: [] }, now).actions.map((action) =>
       action.type === 'create' || action.type === 'remove' ? action.announcement : undefined,
@@ -222,7 +227,7 @@ const conditioned = setOf({}, { status: { replicas: 0, conditions: failureOf('Fa
 
 const conditionCases = [
   {
-    name: 'that Pods could not be made',
+    name: 'that Pods could not be created',
     set,
     outcome: failed(quota),
     conditions: failureOf('FailedCreate', quota.message),
@@ -234,27 +239,27 @@ const conditionCases = [
     conditions: failureOf('FailedDelete', 'x'),
   },
   {
-    name: 'the first cause of many',
+    name: 'the first of several causes',
     set: conditioned,
     outcome: failed(quota),
     conditions: failureOf('FailedCreate', 'before'),
   },
-  { name: 'nothing any more once it goes well', set: conditioned, outcome: {}, conditions: undefined },
-  { name: 'nothing of a namespace that is going', set, outcome: failed(isGoing), conditions: undefined },
+  { name: 'nothing after it recovers', set: conditioned, outcome: {}, conditions: undefined },
+  { name: 'nothing in a terminating namespace', set, outcome: failed(isGoing), conditions: undefined },
 ];
 for (const { name, set: given, outcome, conditions } of conditionCases) {
-  test(`a ReplicaSet says ${name}`, () => {
+  test(`a ReplicaSet reports ${name}`, () => {
     assert.deepEqual(statusAfter({ set: given, candidates: [], siblings: [] }, outcome)?.conditions, conditions);
   });
 }
 
-test('a ReplicaSet that could not settle which Pods are its own reports nothing new', () => {
+test('a ReplicaSet whose adoption failed reports no status', () => {
   const observed = { set: conditioned, candidates: pods('a', { owner: 'nobody' }), siblings: [] };
   const [adoption] = decide(observed, now).actions as [Action];
   assert.equal(statusAfter(observed, failed(new Error('x'), adoption)), conditioned.status);
 });
 
-test('whatever there is, once it is done there is nothing left to do', () => {
+test('from any state, the decision is idempotent after its execution', () => {
   const shape = fc.record({
     phase: fc.constantFrom('Pending', 'Running', 'Failed'),
     owner: fc.constantFrom('nobody', 'another', undefined),

@@ -14,18 +14,18 @@ import { createPod, deletePod } from '../pod-control.ts';
 import { statusOf } from './status.ts';
 
 export type Observed = {
-  /** Also a ReplicationController, whose selector has been put the way ReplicaSets have it. */
+  /** A ReplicaSet, or a ReplicationController that was converted to one. */
   readonly set: ReplicaSet;
-  /** The Pods it may have a claim to. */
+  /** Pods that the ReplicaSet controls or may adopt. */
   readonly candidates: readonly Pod[];
-  /** Active Pods of the same owner, its own included; they tell how crowded a node is when Pods are to go. */
+  /** Active Pods of the same owner, its own included; their number per node ranks the Pods for scale-in. */
   readonly siblings: readonly Pod[];
 };
 
-/** Pods made or deleted in one pass at most. What is left is for the next, after others had their turn. */
+/** Maximum number of Pods created or deleted in one reconcile; the rest follows in the next one, behind other keys. */
 const burst = 500;
 
-/** As many active Pods of the template as are asked for (kcm.md §1). */
+/** ReplicaSet reconciler: maintains the desired number of active Pods. */
 export function decide({ set, candidates, siblings }: Observed, now: Instant): Decision<ReplicaSetStatus | undefined> {
   const selector = selectorOf(set.spec?.selector);
   const claims = claimsOf(set, candidates.filter(isPodActive), ({ metadata }) => selector.matches(metadata.labels));
@@ -35,11 +35,11 @@ export function decide({ set, candidates, siblings }: Observed, now: Instant): D
   const requeueAfterSeconds = secondsUntilAvailable(pods, set.spec?.minReadySeconds ?? 0, now);
   return {
     actions: [...claiming, ...scaling],
-    // Who cannot tell which Pods are its own has nothing to report.
+    // With an invalid selector the Pods are unknown, so no status is reported.
     status: ({ failures }) =>
       failures.some(({ action }) => action.type === 'patch') ? set.status : statusOf(set, pods, failures, now),
     ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
-    // What is made or deleted is waited for in any case.
+    // Creations and deletions already wait for their expectations.
     minIntervalMs: scaling.length > 0 ? 0 : restBetweenLooks(pods.length),
   };
 }

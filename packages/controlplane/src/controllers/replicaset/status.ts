@@ -6,7 +6,7 @@ import { selectorOfLabels } from '@kruise/machinery/label-selector';
 import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 
-/** What is reported of Pods, counted before anything was done about their number. */
+/** Returns the status of the Pods as counted before scaling. */
 export function statusOf(
   set: ReplicaSet,
   pods: readonly Pod[],
@@ -31,7 +31,7 @@ export function statusOf(
 
 type Conditions = NonNullable<ReplicaSetStatus['conditions']>;
 
-/** Says why Pods could not be made or deleted. The first cause stands until it is overcome. */
+/** Sets the ReplicaFailure condition. The first cause is kept until the failure is resolved. */
 function conditionsOf({ status }: ReplicaSet, failures: Outcome['failures'], now: Instant): Conditions {
   const failure = failures.find(({ error }) => !isNamespaceTerminating(error));
   if (!failure) return withoutCondition(status?.conditions, 'ReplicaFailure');

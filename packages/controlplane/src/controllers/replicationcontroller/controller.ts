@@ -6,7 +6,9 @@ import { defineController, watch } from '@kruise/client/controller';
 import { selectorOfLabels } from '@kruise/machinery/label-selector';
 import { decide } from '../replicaset/decide.ts';
 
-/** Keeps the Pods of each ReplicationController, by the rules of ReplicaSets. */
+/**
+ * ReplicationController controller: maintains the Pods of each ReplicationController with the ReplicaSet reconciler.
+ */
 export const replicationControllerController = defineController({
   name: 'replicationmanager',
   component: 'replication-controller',
@@ -26,7 +28,7 @@ export const replicationControllerController = defineController({
   decide,
 });
 
-/** All but the selector is alike. */
+/** Converts a ReplicationController to a ReplicaSet; only the selector differs. */
 export function asReplicaSet(controller: ReplicationController): ReplicaSet {
   const { selector = {}, ...spec } = controller.spec ?? {};
   return { ...controller, spec: { ...spec, selector: { matchLabels: selector } } };

@@ -27,7 +27,7 @@ const makePod = ({ client }: Cluster, name: string) =>
     spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '500m' } } }] },
   });
 
-test('what is made is charged, and given back when it is gone or has ended', async () => {
+test('created objects are charged, and released when they are deleted or finished', async () => {
   await using cluster = await startCounting({ pods: '2', 'requests.cpu': '1' });
   const { client } = cluster;
   assert.deepEqual(await used(cluster), { pods: '0', 'requests.cpu': '0' });
@@ -47,7 +47,7 @@ test('what is made is charged, and given back when it is gone or has ended', asy
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('what was there before the quota is counted', async () => {
+test('objects older than the quota are counted', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   for (const name of ['a', 'b']) await client.create(configMap, { metadata: place(name) });
@@ -61,7 +61,7 @@ test('what was there before the quota is counted', async () => {
   assert.deepEqual(await used(cluster), { configmaps: '2', 'count/resourcequotas': '1' });
 });
 
-test('objects of kinds that users define are counted, from when the kind is there', async () => {
+test('custom resources are counted from when their CRD exists', async () => {
   await using cluster = await startCounting({ 'count/boxes.example.com': '2' });
   const { client } = cluster;
   assert.deepEqual(await used(cluster), undefined);
@@ -81,7 +81,7 @@ test('objects of kinds that users define are counted, from when the kind is ther
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a limit that is changed is shown, and what is wrong is put right within five minutes', async () => {
+test('a changed limit is reported, and wrong usage is corrected within five minutes', async () => {
   await using cluster = await startCounting({ configmaps: '2' });
   const { client } = cluster;
   await client.patch(resourceQuota, quota, { spec: { hard: { configmaps: '3' } } }, { type: 'merge' });

@@ -10,14 +10,23 @@ import { changesUsage, decide, namesOf } from './decide.ts';
 import { createSources, quotaKinds, type Sources } from './sources.ts';
 
 const workers = 5;
-/** Everything is counted again after so long, whatever was missed. */
+/** Full resync interval, which corrects missed changes. */
 const recountMs = 5 * 60_000;
-/** Where very many objects go at once, counting takes one part of the time in so many. */
+/**
+ * Factor of the minimum interval between recounts, relative to their duration: limits recounting to 5 % of the time
+ * while many objects are deleted.
+ */
 const restFactor = 20;
-/** What was charged and not yet in sight when it was counted is in sight when it is counted again. */
+/**
+ * Delay of a second recount, which sees objects that admission charged but the cache did not contain at the first
+ * recount.
+ */
 const verifyAfterSeconds = 5;
 
-/** Keeps account of what is used of each quota: admission charges what is made, this gives back what is gone. */
+/**
+ * ResourceQuota controller: recalculates the usage of quotas. Admission charges creations; this controller releases the
+ * usage of deleted objects.
+ */
 export function resourceQuotaController(): Runnable {
   return {
     name: 'resourcequota',
@@ -44,7 +53,7 @@ export function resourceQuotaController(): Runnable {
       const counter = createCounter(context, sources, signal);
       quotas.handle(
         ({ type, object, previous }) => {
-          // Admission writes what is used for everything it lets in.
+          // Admission updates the usage in the status for everything it admits.
           if (previous && isSame(previous.spec, object.spec)) return;
           if (type !== 'added') sources.keep(quotas.list().flatMap(namesOf));
           if (type === 'deleted') counter.forget(keyOf(object));
@@ -52,7 +61,7 @@ export function resourceQuotaController(): Runnable {
         },
         { signal },
       );
-      // A definition is named after its resource.
+      // A CRD is named after its resource.
       caches.informer(customResourceDefinition).handle(
         ({ type, object: { metadata } }) => {
           if (type === 'deleted') sources.drop(metadata.name ?? '');
@@ -66,25 +75,25 @@ export function resourceQuotaController(): Runnable {
       every(clock, recountMs, recount, signal);
 
       const onError = (key: Key, error: unknown) => {
-        // Someone was admitted, or the quota deleted, meanwhile.
+        // A request was admitted, or the quota was deleted, in the meantime.
         if (isConflict(error) || isNotFound(error)) return;
-        log.error({ controller: 'resourcequota', key, error }, 'a quota could not be counted; it is tried again');
+        log.error({ controller: 'resourcequota', key, error }, 'failed to recalculate quota usage; requeued');
       };
       await runWorkers(queue, { workers, work: counter.count, onError }, signal);
     },
   };
 }
 
-/** Nothing is admitted under a name of which it is not known how much is used. */
+/** Reports whether a quota has a limit without usage, for which admission rejects everything. */
 function isUncounted(quota: ResourceQuota): boolean {
   const { status } = quota;
   return !isSame(quota.spec?.hard, status?.hard) || namesOf(quota).some((name) => status?.used?.[name] === undefined);
 }
 
-/** Counts what quotas are about, one at a time. */
+/** Recalculates the usage of quotas, one at a time. */
 function createCounter({ client, clock, caches }: ControllerContext, sources: Sources, signal: AbortSignal) {
   const quotas = caches.informer(resourceQuota);
-  /** Quotas that count a resource which is not served, by the resource. */
+  /** Quotas that count a resource that is not served, by resource. */
   const waiting = new Map<string, Set<Key>>();
   const restsUntil = new Map<Key, number>();
 
@@ -94,12 +103,12 @@ function createCounter({ client, clock, caches }: ControllerContext, sources: So
   };
 
   return {
-    /** Counts, and writes what has changed. Returns after how many seconds to do so again. */
+    /** Recalculates the usage and writes changes. Returns the requeue delay in seconds. */
     async count(key: Key): Promise<number | undefined> {
       const restMs = (restsUntil.get(key) ?? 0) - clock.elapsedMs();
       if (restMs > 0) return restMs / 1000;
       const { found, unknown } = await sources.for(namesOf(quotas.get(key)));
-      // From here on nothing is waited for, so that the quota and what it counts are of one moment.
+      // There is no await from here on, so that the quota and the counted objects are from the same moment.
       const quota = quotas.get(key);
       if (!quota) return undefined;
       wait(key, unknown);
@@ -113,9 +122,9 @@ function createCounter({ client, clock, caches }: ControllerContext, sources: So
       await client.update(resourceQuota, { ...quota, status }, { subresource: 'status', signal });
       return verifyAfterSeconds;
     },
-    /** The quotas that count a resource which was not served when they did. */
+    /** Quotas that count a resource that was not served when they were recalculated. */
     waitingFor: (resource: string): Iterable<Key> => waiting.get(resource) ?? [],
-    /** Lets go of what is known of a quota that is gone. */
+    /** Drops the state of a deleted quota. */
     forget(key: Key) {
       wait(key, []);
       restsUntil.delete(key);

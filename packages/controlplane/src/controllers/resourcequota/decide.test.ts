@@ -25,27 +25,27 @@ const cases: readonly {
   counted: Parameters<typeof decide>[1];
   used: Amounts | 'as is';
 }[] = [
-  { name: 'counts nothing as nothing', quota: quotaOf({ pods: '2' }), counted: [pods()], used: { pods: '0' } },
+  { name: 'counts zero for no objects', quota: quotaOf({ pods: '2' }), counted: [pods()], used: { pods: '0' } },
   {
-    name: 'adds up what Pods ask for',
+    name: 'adds up the requests of Pods',
     quota: quotaOf({ pods: '9', 'requests.cpu': '2', cpu: '2', memory: '1Gi' }),
     counted: [pods(podOf({ cpu: '250m', memory: '64Mi' }), podOf({ cpu: '1' }))],
     used: { pods: '2', 'requests.cpu': '1250m', cpu: '1250m', memory: '64Mi' },
   },
   {
-    name: 'counts Pods that have ended under count/pods alone',
+    name: 'counts finished Pods only under count/pods',
     quota: quotaOf({ pods: '9', 'count/pods': '9' }),
     counted: [pods(podOf(), podOf({}, {}, 'Succeeded'), podOf({}, {}, 'Failed'))],
     used: { pods: '1', 'count/pods': '3' },
   },
   {
-    name: 'counts what is in scope',
+    name: 'counts objects in scope',
     quota: quotaOf({ pods: '9' }, { scopes: ['Terminating'] }),
     counted: [pods(podOf(), podOf({}, { activeDeadlineSeconds: 5 }))],
     used: { pods: '1' },
   },
   {
-    name: 'has nothing in a scope that the resource knows nothing of',
+    name: 'counts nothing in a scope that the resource does not support',
     quota: quotaOf({ configmaps: '9' }, { scopes: ['BestEffort'] }),
     counted: [{ evaluator: of('configmaps'), objects: [{}, {}] }],
     used: { configmaps: '0' },
@@ -60,7 +60,7 @@ const cases: readonly {
     used: { 'count/deployments.apps': '2', secrets: '1', 'count/secrets': '1' },
   },
   {
-    name: 'leaves as it was what it cannot count',
+    name: 'keeps the usage of resources that it cannot count',
     quota: quotaOf(
       { pods: '1', 'count/boxes.example.com': '5' },
       {},
@@ -70,20 +70,20 @@ const cases: readonly {
     used: { pods: '0', 'count/boxes.example.com': '3' },
   },
   {
-    name: 'drops what is no longer limited',
+    name: 'drops resources that are not limited any more',
     quota: quotaOf({ pods: '1' }, {}, { hard: { pods: '1', cpu: '1' }, used: { pods: '0', cpu: '1' } }),
     counted: [pods()],
     used: { pods: '0' },
   },
-  { name: 'has nothing to say of a quota on nothing', quota: quotaOf({}), counted: [], used: 'as is' },
+  { name: 'does not update a quota without limits', quota: quotaOf({}), counted: [], used: 'as is' },
   {
-    name: 'has nothing to say if all is said',
+    name: 'does not update an up-to-date status',
     quota: quotaOf({ pods: '2' }, {}, { hard: { pods: '2' }, used: { pods: '1' } }),
     counted: [pods(podOf())],
     used: 'as is',
   },
   {
-    name: 'says what is limited if only that has changed',
+    name: 'updates the limits if only they have changed',
     quota: quotaOf({ pods: '3' }, {}, { hard: { pods: '2' }, used: { pods: '1' } }),
     counted: [pods(podOf())],
     used: { pods: '1' },
@@ -107,13 +107,13 @@ const changes: readonly {
   type: 'added' | 'updated' | 'deleted';
   matters: boolean;
 }[] = [
-  { name: 'a Pod that is made', to: podOf(), type: 'added', matters: false },
-  { name: 'a Pod that is gone', to: podOf(), type: 'deleted', matters: true },
-  { name: 'a Pod that runs', from: podOf({}, {}, 'Pending'), to: podOf(), type: 'updated', matters: false },
-  { name: 'a Pod that has ended', from: podOf(), to: podOf({}, {}, 'Failed'), type: 'updated', matters: true },
-  { name: 'a Pod that is resized', from: podOf({ cpu: '1' }), to: podOf({ cpu: '2' }), type: 'updated', matters: true },
+  { name: 'a created Pod', to: podOf(), type: 'added', matters: false },
+  { name: 'a deleted Pod', to: podOf(), type: 'deleted', matters: true },
+  { name: 'a running Pod', from: podOf({}, {}, 'Pending'), to: podOf(), type: 'updated', matters: false },
+  { name: 'a finished Pod', from: podOf(), to: podOf({}, {}, 'Failed'), type: 'updated', matters: true },
+  { name: 'a resized Pod', from: podOf({ cpu: '1' }), to: podOf({ cpu: '2' }), type: 'updated', matters: true },
   {
-    name: 'a Pod that is given a deadline',
+    name: 'a Pod that gets an active deadline',
     from: podOf(),
     to: podOf({}, { activeDeadlineSeconds: 1 }),
     type: 'updated',
@@ -121,13 +121,13 @@ const changes: readonly {
   },
 ];
 for (const { name, from, to, type, matters } of changes) {
-  test(`${name} ${matters ? 'changes' : 'does not change'} what is used`, () => {
+  test(`${name} ${matters ? 'changes' : 'does not change'} the usage`, () => {
     const change = { type, object: to, cause: 'event', ...(from ? { previous: from } : {}) } as const;
     assert.equal(changesUsage(of('pods'), change, now), matters);
   });
 }
 
-test('what is used is what there is, however it came about, and is said once', () => {
+test('the usage equals that of all objects, and is written once', () => {
   const shape = fc.record({ milli: fc.nat(5000), phase: fc.constantFrom('Running', 'Pending', 'Failed', 'Succeeded') });
   fc.assert(
     fc.property(fc.array(shape, { maxLength: 10 }), fc.array(shape, { maxLength: 10 }), (before, after) => {

@@ -7,24 +7,24 @@ import { type Amounts, type ResourceList, resourceListOf } from '@kruise/machine
 import { addQuantities, type Quantity, quantityOf } from '@kruise/values/quantity';
 import type { Instant } from '@kruise/values/time';
 
-/** All objects of a resource in the namespace of a quota. */
+/** All objects of a resource in the quota's namespace. */
 export type Counted = { readonly evaluator: QuotaEvaluator; readonly objects: readonly unknown[] };
 
 type QuotaStatus = NonNullable<ResourceQuota['status']>;
 
-/** The names under which a quota limits something. */
+/** Returns the resource names that a quota limits. */
 export function namesOf(quota: ResourceQuota | undefined): readonly string[] {
   return Object.keys(quota?.spec?.hard ?? {});
 }
 
-/** The status a quota is to have by what there is; undefined if it has it. */
+/** Returns the new status of a quota; undefined if it does not change. */
 export function decide(quota: ResourceQuota, counted: readonly Counted[], now: Instant): QuotaStatus | undefined {
   const hard = (quota.spec?.hard ?? {}) as ResourceList;
   const before = (quota.status?.used ?? {}) as ResourceList;
   const found = resourceListOf(usageOf(quota, counted, now));
   const used: { [name: string]: string } = {};
   for (const name of Object.keys(hard)) {
-    // What cannot be counted now is as it was.
+    // Resources that cannot be counted at the moment keep their usage.
     const amount = found[name] ?? before[name];
     if (amount !== undefined) used[name] = amount;
   }
@@ -32,7 +32,7 @@ export function decide(quota: ResourceQuota, counted: readonly Counted[], now: I
   return isSettled ? undefined : { hard, used };
 }
 
-/** How much is used under each name that someone counts, if only nothing. */
+/** Returns the usage of each resource name that an evaluator counts, including zero. */
 function usageOf(quota: ResourceQuota, counted: readonly Counted[], now: Instant): ReadonlyMap<string, Quantity> {
   const { spec } = quota;
   const names = namesOf(quota);
@@ -53,7 +53,7 @@ function usageOf(quota: ResourceQuota, counted: readonly Counted[], now: Instant
   return total;
 }
 
-/** Whether a change of an object may change what is used. That one was made was counted when it was admitted. */
+/** Reports whether an object change may change the usage. Creations were charged by admission. */
 export function changesUsage(evaluator: QuotaEvaluator, change: Change<unknown>, now: Instant): boolean {
   const { type, object, previous } = change;
   if (type !== 'updated') return type === 'deleted';
@@ -63,13 +63,16 @@ export function changesUsage(evaluator: QuotaEvaluator, change: Change<unknown>,
   return !isSame(used(previous), used(object));
 }
 
-/** An evaluator that works out once how much an object uses. What is on its way out uses less as time passes. */
+/**
+ * Returns an evaluator that memoizes the usage of objects. Terminating objects are excluded, because their usage
+ * shrinks over time.
+ */
 export function remembering(evaluator: QuotaEvaluator): QuotaEvaluator {
   const known = new WeakMap<object, Amounts>();
   return {
     ...evaluator,
     usage(object, now) {
-      // What is counted are objects of the API.
+      // Counted objects are API objects.
       const counted = object as KubernetesObject;
       if (counted.metadata.deletionTimestamp) return evaluator.usage(object, now);
       const usage = known.get(counted) ?? evaluator.usage(object, now);

@@ -1,6 +1,6 @@
 /**
- * Where a quota's objects are read. The few resources that quotas have names of their own for are in the caches anyway;
- * of all others, which quotas can only count, the metadata is followed as long as some quota counts them.
+ * Sources of the objects that quotas count. Resources with their own quota names are in the cache anyway; for all
+ * others, which quotas can only count, metadata informers run as long as a quota counts them.
  */
 import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
 import { configMap } from '@kruise/api/core/configmap';
@@ -33,10 +33,10 @@ const cachedKinds: readonly Kind[] = [
 
 const patienceMs = 30_000;
 
-/** The kinds that must be in the caches. */
+/** Kinds that must be in the cache. */
 export const quotaKinds: readonly Kind[] = [...cachedKinds, customResourceDefinition];
 
-/** The objects of one resource. */
+/** Objects of one resource. */
 export type Source = {
   readonly resource: string;
   readonly evaluator: QuotaEvaluator;
@@ -44,18 +44,20 @@ export type Source = {
 };
 
 export type Sources = {
-  /** The sources of all that is counted under some names, and the resources of which there is none for now. */
+  /**
+   * Returns the sources of everything counted under some names, and the resources that have no source at the moment.
+   */
   for(names: readonly string[]): Promise<{ readonly found: readonly Source[]; readonly unknown: readonly string[] }>;
-  /** Lets go of everything that is not counted under one of these names. */
+  /** Stops all sources that are not counted under one of these names. */
   keep(names: readonly string[]): void;
-  /** Lets go of a resource that is no longer served. */
+  /** Stops the source of a resource that is no longer served. */
   drop(resource: string): void;
 };
 
-/** Calls back with every change of an object that is counted, the first state apart. */
+/** Callback for every change of a counted object after the initial list. */
 export type OnChange = (source: Source, change: Change<KubernetesObject>) => void;
 
-/** Opens sources as they are asked for, until the signal is aborted. */
+/** Creates sources on demand, until the signal is aborted. */
 export function createSources(
   { client, clock, random, caches, log }: ControllerContext,
   onChange: OnChange,
@@ -82,10 +84,10 @@ export function createSources(
       return undefined;
     }
     const onError = (error: unknown) => {
-      if (!isNotFound(error)) log.warn({ resource, error }, 'objects cannot be counted for now');
+      if (!isNotFound(error)) log.warn({ resource, error }, 'failed to list and watch objects for quota; will retry');
     };
     const informer = startInformer(metadata, clock, random, kind, { newest: true, onError }, ended);
-    // A resource that cannot be listed must not keep the quota from counting the others.
+    // A resource that cannot be listed must not block the other resources of the quota.
     await Promise.race([informer.synced, after(clock, patienceMs, ended)]);
     if (!informer.hasSynced()) return undefined;
     return follow(kind, informer as Informer<KubernetesObject>, ended);
@@ -97,7 +99,7 @@ export function createSources(
     const stop = new AbortController();
     const source = open(resource, AbortSignal.any([signal, stop.signal]));
     counted.set(resource, { source, stop });
-    // What is not there may come: it is looked for anew by the next who asks.
+    // A failed lookup is not cached, because the resource may be added later.
     const settle = (found?: Source) => {
       if (!found && counted.get(resource)?.stop === stop) drop(resource);
     };
@@ -128,7 +130,7 @@ export function createSources(
     drop,
   };
 
-  /** The resources that are counted under names, but are not in the caches. */
+  /** Returns the counted resources that are not in the cache. */
   function othersAmong(names: readonly string[]): ReadonlySet<string> {
     const prefix = 'count/';
     const others = names

@@ -9,7 +9,7 @@ import { decide } from './decide.ts';
 
 const reference = { namespace: 'default', name: 'kube-root-ca.crt' };
 
-test('every namespace says which authorities to trust, whatever is done to it', async () => {
+test('every namespace has the CA bundle, and changes to it are reverted', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['root-ca-certificate-publisher-controller'], { rootAuthorities: 'trusted' });
@@ -37,7 +37,7 @@ test('every namespace says which authorities to trust, whatever is done to it', 
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('whatever was made of it, one write puts it right', () => {
+test('any modification is reverted by one write', () => {
   const namespace = {
     apiVersion: 'v1',
     kind: 'Namespace',

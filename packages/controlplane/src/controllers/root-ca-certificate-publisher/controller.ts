@@ -3,7 +3,7 @@ import { namespace } from '@kruise/api/core/namespace';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import { decide, publishedName } from './decide.ts';
 
-/** Publishes the authorities that vouch for the API server in every namespace. */
+/** Root CA certificate publisher: publishes the CA bundle of the API server in every namespace. */
 export function rootCaCertificatePublisher(authorities: string): Controller {
   return defineController({
     name: 'root-ca-certificate-publisher',

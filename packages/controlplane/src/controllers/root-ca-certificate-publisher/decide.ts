@@ -7,18 +7,18 @@ import { isSame } from '@kruise/machinery/json-value';
 export type Observed = {
   readonly namespace: Namespace;
   readonly published: ConfigMap | undefined;
-  /** The authorities to trust, as PEM text. */
+  /** CA bundle, as PEM. */
   readonly authorities: string;
 };
 
-/** What the ConfigMap is called that every Pod mounts beside its token. */
+/** Name of the ConfigMap that every Pod mounts beside its token. */
 export const publishedName = 'kube-root-ca.crt';
 
 const descriptionKey = 'kubernetes.io/description';
 const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
-/** Every namespace in use says which authorities vouch for the API server, and says it still after someone changed it. */
+/** Maintains the CA bundle ConfigMap in every active namespace, and reverts changes to it. */
 export function decide({ namespace, published, authorities }: Observed): Decision<undefined> {
   if (namespace.status?.phase !== 'Active') return { actions: [] };
   const data = { 'ca.crt': authorities };
@@ -31,7 +31,7 @@ export function decide({ namespace, published, authorities }: Observed): Decisio
     return { actions: [create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data } as ConfigMap)] };
   }
   const { metadata } = published;
-  // Someone may describe it in other words.
+  // The description may be changed by users.
   if (isSame(published.data, data) && metadata.annotations?.[descriptionKey]) return { actions: [] };
   const annotations = { ...metadata.annotations, [descriptionKey]: description };
   return { actions: [update({ ...published, metadata: { ...metadata, annotations }, data } as ConfigMap)] };

@@ -5,7 +5,7 @@ import { serviceCIDR } from '@kruise/api/networking/servicecidr';
 import { isNotFound } from '@kruise/machinery/status';
 import { startCluster } from '../../testing/cluster.ts';
 
-test('a range goes once the last address of a Service in it is gone', async () => {
+test('a range is deleted once its last Service address is released', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['service-cidr-controller']);

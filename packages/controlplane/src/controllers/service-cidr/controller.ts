@@ -12,10 +12,10 @@ const byManager = ({ metadata }: IPAddress) => {
   return manager === undefined ? [] : [manager];
 };
 
-/** What becomes of other ranges, or of addresses, matters to those that are to go. */
+/** Enqueues terminating ranges when other ranges or addresses change. */
 const goingRanges = (_: unknown, caches: Caches) => caches.of(serviceCIDR).list().filter(isBeingDeleted).map(keyOf);
 
-/** Keeps ranges of Services from vanishing while Services have addresses of them. */
+/** ServiceCIDR controller: prevents the deletion of Service CIDRs that are in use. */
 export const serviceCidrController: Controller = defineController({
   name: 'service-cidr',
   component: 'service-cidr-controller',

@@ -35,45 +35,61 @@ const cases: readonly {
   readonly addresses?: readonly IPAddress[];
   readonly comes: string;
 }[] = [
-  { name: 'a range is held, and ready', range: rangeOf('a', ['10.0.0.0/24'], undefined, []), comes: 'hold, ready' },
-  { name: 'a range that is held is ready', range: rangeOf('a', ['10.0.0.0/24']), comes: 'ready' },
-  { name: 'a range nobody needs waits ten seconds', range: rangeOf('a', ['10.0.0.0/24'], 4), comes: 'wait 6' },
-  { name: 'a range nobody needs goes then', range: rangeOf('a', ['10.0.0.0/24'], 10), comes: 'let go' },
   {
-    name: 'a range with an address in it stays',
+    name: 'a range gets its finalizer and the Ready condition',
+    range: rangeOf('a', ['10.0.0.0/24'], undefined, []),
+    comes: 'hold, ready',
+  },
+  { name: 'a range with the finalizer is ready', range: rangeOf('a', ['10.0.0.0/24']), comes: 'ready' },
+  {
+    name: 'an unused range has a grace period of ten seconds',
+    range: rangeOf('a', ['10.0.0.0/24'], 4),
+    comes: 'wait 6',
+  },
+  {
+    name: 'an unused range is deleted after the grace period',
+    range: rangeOf('a', ['10.0.0.0/24'], 10),
+    comes: 'let go',
+  },
+  {
+    name: 'a range with an address is kept',
     range: rangeOf('a', ['10.0.0.0/24'], 99),
     addresses: addresses('10.1.0.1', '10.0.0.7'),
     comes: 'Terminating',
   },
   {
-    name: 'a range goes whose addresses are in another',
+    name: 'a range whose addresses are in another range is deleted',
     range: rangeOf('a', ['10.0.0.0/24'], 99),
     others: [rangeOf('b', ['10.0.0.0/28'])],
     addresses: addresses('10.0.0.7'),
     comes: 'let go',
   },
   {
-    name: 'a range stays for one address that is in no other',
+    name: 'a range with one address that is in no other range is kept',
     range: rangeOf('a', ['10.0.0.0/24'], 99),
     others: [rangeOf('b', ['10.0.0.0/28'])],
     addresses: addresses('10.0.0.7', '10.0.0.77'),
     comes: 'Terminating',
   },
   {
-    name: 'a range within another goes whatever is in it',
+    name: 'a range within another is deleted with any addresses',
     range: rangeOf('a', ['10.0.0.0/24'], 99),
     others: [rangeOf('b', ['10.0.0.0/16'])],
     addresses: addresses('10.0.0.7'),
     comes: 'let go',
   },
   {
-    name: 'both families have to be in others',
+    name: 'both families must be covered by other ranges',
     range: rangeOf('a', ['10.0.0.0/24', 'fd00::/112'], 99),
     others: [rangeOf('b', ['10.0.0.0/16'])],
     addresses: addresses('10.0.0.7', 'fd00::7'),
     comes: 'Terminating',
   },
-  { name: 'what is let go is left alone', range: rangeOf('a', ['10.0.0.0/24'], 99, ['example.com/other']), comes: '' },
+  {
+    name: 'a range without the finalizer is unchanged',
+    range: rangeOf('a', ['10.0.0.0/24'], 99, ['example.com/other']),
+    comes: '',
+  },
 ];
 for (const { name, range, others = [], addresses: taken = [], comes } of cases) {
   test(name, () => {
@@ -90,7 +106,7 @@ for (const { name, range, others = [], addresses: taken = [], comes } of cases) 
   });
 }
 
-test('no address of a Service is left without a range, and it has nothing to add to its own decision', () => {
+test('no Service address is left without a range, and the decision is idempotent', () => {
   const cidr = fc.constantFrom('10.0.0.0/24', '10.0.0.0/28', '10.0.0.0/16', '10.1.0.0/24');
   const age = fc.option(fc.nat(30), { nil: undefined });
   const used = fc.subarray(['10.0.0.7', '10.0.0.77', '10.1.0.1']);

@@ -8,19 +8,19 @@ import { type Instant, parseTime } from '@kruise/values/time';
 
 export type Observed = {
   readonly range: ServiceCIDR;
-  /** All ranges there are, this one included. */
+  /** All ranges, including this one. */
   readonly ranges: readonly ServiceCIDR[];
-  /** The addresses Services have. */
+  /** IPAddresses of Services. */
   readonly addresses: readonly IPAddress[];
 };
 
 const finalizer = 'networking.k8s.io/service-cidr-finalizer';
-/** How long a range that nobody needs is kept: until every API server knows that nothing is to be taken from it. */
+/** Grace period before an unused range is deleted, until all API servers stop allocating from it. */
 const graceMs = 10_000;
 
 type Status = StatusOf<ServiceCIDR>;
 
-/** A range stays as long as an address of a Service is in it and in no other. */
+/** Keeps a range as long as a Service address is in this range and in no other. */
 export function decide({ range, ranges, addresses }: Observed, now: Instant): Decision<Status> {
   if (!isBeingDeleted(range)) {
     const actions = hasFinalizer(range, finalizer) ? [] : [addFinalizer(range, finalizer)];

@@ -24,13 +24,13 @@ const serviceOf = (name: string, selector: Labels | undefined, namespace = 'defa
   spec: selector ? { selector } : {},
 });
 
-/** Caches of just these objects. */
+/** Returns caches with these objects. */
 function cachesOf(services: readonly Service[], pods: readonly Pod[] = []): Caches {
   const stores = new Map<unknown, unknown>([
     [service, filled(services)],
     [pod, filled(pods)],
   ]);
-  // Nothing but reading is asked of them here.
+  // Only reads are needed here.
   return { of: (kind: unknown) => stores.get(kind) } as Caches;
 }
 
@@ -51,21 +51,21 @@ const ready = (is: boolean): Partial<Pod> => ({
 });
 
 const cases: readonly [name: string, change: Partial<Change<Pod>> & { object: Pod }, affected: readonly string[]][] = [
-  ['a new Pod is behind what selects it', { type: 'added', object: podOf('a', web) }, ['default/web']],
+  ['a new Pod affects the Services that select it', { type: 'added', object: podOf('a', web) }, ['default/web']],
   [
-    'every label it selects by must be right',
+    'all labels of the selector must match',
     { type: 'added', object: podOf('a', { ...web, track: 'canary' }) },
     ['default/web', 'default/canary'],
   ],
-  ['a Pod without labels is behind nothing', { type: 'added', object: podOf('a', {}) }, []],
-  ['a Pod that is gone was behind it', { type: 'deleted', object: podOf('a', web) }, ['default/web']],
+  ['a Pod without labels affects nothing', { type: 'added', object: podOf('a', {}) }, []],
+  ['a deleted Pod affects its Services', { type: 'deleted', object: podOf('a', web) }, ['default/web']],
   [
-    'a Pod that is ready now makes a difference',
+    'a change of readiness matters',
     { type: 'updated', object: podOf('a', web, ready(true)), previous: podOf('a', web, ready(false)) },
     ['default/web'],
   ],
   [
-    'an address makes a difference',
+    'a change of the IP matters',
     {
       type: 'updated',
       object: podOf('a', web, { status: { podIPs: [{ ip: '10.0.0.1' }] } }),
@@ -74,7 +74,7 @@ const cases: readonly [name: string, change: Partial<Change<Pod>> & { object: Po
     ['default/web'],
   ],
   [
-    'an end makes a difference',
+    'a change to a finished phase matters',
     {
       type: 'updated',
       object: podOf('a', web, { status: { phase: 'Failed' } }),
@@ -83,17 +83,17 @@ const cases: readonly [name: string, change: Partial<Change<Pod>> & { object: Po
     ['default/web'],
   ],
   [
-    'what is no part of an endpoint does not',
+    'changes outside of the endpoint do not matter',
     { type: 'updated', object: podOf('a', web, { status: { message: 'x' } }), previous: podOf('a', web) },
     [],
   ],
   [
-    'a Pod with other labels leaves one and joins another',
+    'a relabelled Pod affects its former and its new Services',
     { type: 'updated', object: podOf('a', { ...web, track: 'canary' }), previous: podOf('a', web) },
     ['default/web', 'default/canary'],
   ],
   [
-    'a Pod that lost its labels was behind it',
+    'a Pod that lost its labels affects its former Services',
     { type: 'updated', object: podOf('a', {}), previous: podOf('a', web) },
     ['default/web'],
   ],
@@ -113,7 +113,7 @@ const pods = [
 ];
 const names = (found: readonly Pod[]) => found.map(({ metadata }) => metadata.name);
 
-test('a Service finds its Pods in its own namespace', () => {
+test('a Service finds the Pods of its own namespace', () => {
   assert.deepEqual(names(podsOf(cachesOf(services, pods), services[0]!)), ['a', 'b']);
   assert.deepEqual(names(podsOf(cachesOf(services, pods), services[1]!)), ['b']);
 });

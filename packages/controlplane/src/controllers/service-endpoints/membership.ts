@@ -1,4 +1,4 @@
-/** Which Pods are behind which Services, found from either side by indexes. */
+/** Mapping between Services and Pods in both directions, by indexes. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type Service, service } from '@kruise/api/core/service';
 import type { Caches, Change } from '@kruise/client/informer';
@@ -8,12 +8,12 @@ import { type Selector, selectorOfLabels } from '@kruise/machinery/label-selecto
 import { isPodReady } from '@kruise/machinery/pods';
 import { labelId, podsMatching } from '../pod-indexes.ts';
 
-/** Whether the endpoints of a Service are found by its selector, rather than given by somebody. */
+/** Reports whether a Service has a selector; otherwise its endpoints are managed by users. */
 export function hasSelector({ spec }: Service): boolean {
   return spec?.selector !== undefined && Object.keys(spec.selector).length > 0;
 }
 
-/** The Pods that a Service selects. */
+/** Returns the Pods that a Service selects. */
 export function podsOf(caches: Caches, found: Service): readonly Pod[] {
   return podsMatching(caches, found.metadata.namespace ?? '', selectorOfService(found));
 }
@@ -26,14 +26,14 @@ function selectorOfService(found: Service): Selector {
   return selector;
 }
 
-/** Services by the first label that they select by: a Pod without it is none of theirs. */
+/** Indexes Services by the first label of their selector: a Pod without that label does not match. */
 function byFirstLabel(found: Service): readonly string[] {
   if (!hasSelector(found)) return [];
   const [first] = selectorOfService(found).requirements;
   return first ? [labelId(found.metadata.namespace ?? '', first.key, first.values[0] ?? '')] : [];
 }
 
-/** The Services that select a Pod. */
+/** Returns the Services that select a Pod. */
 export function servicesOf(caches: Caches, { metadata: { namespace = '', labels = {} } }: Pod): readonly Service[] {
   const services = caches.of(service);
   return Object.entries(labels).flatMap(([key, value]) =>
@@ -43,7 +43,7 @@ export function servicesOf(caches: Caches, { metadata: { namespace = '', labels 
   );
 }
 
-/** The Services whose endpoints may be others after a Pod has changed. */
+/** Returns the Services whose endpoints may change with a Pod. */
 export function servicesAffectedBy({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
   const current = servicesOf(caches, object).map(keyOf);
   if (type !== 'updated' || !previous) return current;

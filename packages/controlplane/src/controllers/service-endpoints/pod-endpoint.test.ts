@@ -26,12 +26,12 @@ const cases: readonly [ip: string, family: IpFamily, addresses: readonly string[
   ['', 'IPv4', []],
 ];
 for (const [ip, family, addresses] of cases) {
-  test(`of ${ip || 'nothing'} ${family} is ${addresses[0] ?? 'nothing'}`, () => {
+  test(`${ip || 'an empty IP'} has the ${family} address ${addresses[0] ?? 'none'}`, () => {
     assert.deepEqual(addressesOf(pod(ip), family), addresses);
   });
 }
 
-test('the short way for usual addresses gives what the long one does', () => {
+test('the fast path gives the same result as parsing', () => {
   const part = fc.oneof(fc.nat(300).map(String), fc.constantFrom('00', '01', '', 'a'));
   fc.assert(
     fc.property(fc.array(part, { minLength: 3, maxLength: 5 }), (parts) => {

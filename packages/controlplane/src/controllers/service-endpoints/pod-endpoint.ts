@@ -1,4 +1,4 @@
-/** What of a Pod is published for a Service. */
+/** Endpoint data of a Pod. */
 
 import type { Pod } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
@@ -8,16 +8,16 @@ import { formatAddress, parseLegacyAddress, unmap } from '@kruise/values/address
 
 export type IpFamily = 'IPv4' | 'IPv6';
 
-/** Whether a Pod has anything to publish at all. */
+/** Reports whether a Pod has an endpoint at all. */
 export function isPublishable(pod: Pod, { includesLeaving }: { readonly includesLeaving: boolean }): boolean {
   if (isPodFinished(pod) || !(pod.status?.podIP || pod.status?.podIPs?.length)) return false;
   return includesLeaving || pod.metadata.deletionTimestamp == null;
 }
 
-/** Most addresses are written as they are to be, and 5,000 of them are looked at again and again. */
+/** Fast path: most addresses are canonical, and 5,000 of them are checked in every reconcile. */
 const canonicalIpv4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** The addresses of a Pod in a family, as they are usually written. */
+/** Returns the addresses of a Pod in an IP family, in canonical form. */
 export function addressesOf({ status }: Pod, family: IpFamily): readonly string[] {
   const addresses: string[] = [];
   for (const { ip } of status?.podIPs ?? []) {
@@ -33,7 +33,7 @@ export function addressesOf({ status }: Pod, family: IpFamily): readonly string[
   return addresses;
 }
 
-/** The number of the port that a port of a Service leads to; undefined if the Pod has none of its name. */
+/** Returns the target port number of a Service port; undefined if the Pod has no port of that name. */
 export function portNumberOf({ spec }: Pod, { targetPort, port, protocol = 'TCP' }: ServicePort): number | undefined {
   if (typeof targetPort === 'number') return targetPort;
   if (!targetPort) return port;
@@ -45,13 +45,13 @@ export function portNumberOf({ spec }: Pod, { targetPort, port, protocol = 'TCP'
   return undefined;
 }
 
-/** The name a Pod has in the DNS below a Service, if it asks for one. */
+/** Returns the hostname of a Pod below its Service, if it has one. */
 export function hostnameOf({ metadata, spec }: Pod, service: Service): string | undefined {
   const isBelow = spec?.subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace;
   return isBelow && spec?.hostname ? spec.hostname : undefined;
 }
 
-/** Whether a Service has an address of its own; a headless one has not. */
+/** Reports whether a Service has a cluster IP; headless Services do not. */
 export function hasAddress({ spec }: Service): boolean {
   return spec?.clusterIP !== undefined && spec.clusterIP !== '' && spec.clusterIP !== 'None';
 }

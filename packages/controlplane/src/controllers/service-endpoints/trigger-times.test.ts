@@ -21,14 +21,14 @@ const pod = (name: string, changed: number | undefined): Pod => ({
 
 type Look = readonly Pod[];
 const cases: readonly [name: string, looks: readonly Look[], time: number | undefined][] = [
-  ['a Service that is new counts from when it was made', [[pod('a', 5)]], 1],
-  ['a Pod that changed since counts', [[pod('a', 2)], [pod('a', 5)]], 5],
-  ['a Pod that is new counts', [[], [pod('a', 5)]], 5],
-  ['the earliest of several counts', [[], [pod('a', 5), pod('b', 4)]], 4],
-  ['what did not change does not', [[pod('a', 2)], [pod('a', 2), pod('b', 4)]], 4],
-  ['where nothing changed there is no time', [[pod('a', 2)], [pod('a', 2)]], undefined],
-  ['nor where a Pod went', [[pod('a', 2)], []], undefined],
-  ['a Pod that says nothing does not count', [[], [pod('a', undefined)]], undefined],
+  ['a new Service counts from its creation', [[pod('a', 5)]], 1],
+  ['a changed Pod counts', [[pod('a', 2)], [pod('a', 5)]], 5],
+  ['a new Pod counts', [[], [pod('a', 5)]], 5],
+  ['the earliest change counts', [[], [pod('a', 5), pod('b', 4)]], 4],
+  ['unchanged Pods do not count', [[pod('a', 2)], [pod('a', 2), pod('b', 4)]], 4],
+  ['without changes there is no trigger time', [[pod('a', 2)], [pod('a', 2)]], undefined],
+  ['a deleted Pod has no trigger time', [[pod('a', 2)], []], undefined],
+  ['a Pod without a Ready condition does not count', [[], [pod('a', undefined)]], undefined],
 ];
 for (const [name, looks, time] of cases) {
   test(name, () => {
@@ -38,14 +38,14 @@ for (const [name, looks, time] of cases) {
   });
 }
 
-test('a Service that is forgotten is new again', () => {
+test('a dropped Service is new again', () => {
   const times = createTriggerTimes();
   times.look(service(1), []);
   times.forget('default/web');
   assert.equal(times.look(service(1), []), at(1));
 });
 
-test('the annotation goes where no time is known', () => {
+test('the annotation is removed if no time is known', () => {
   const noted = withTriggerTime({ other: 'x' }, at(1));
   assert.deepEqual(noted, { other: 'x', 'endpoints.kubernetes.io/last-change-trigger-time': at(1) });
   assert.deepEqual(withTriggerTime(noted, undefined), { other: 'x' });

@@ -1,6 +1,6 @@
 /**
- * When it happened that endpoints had to change: a Service was made, or a Pod became ready or ceased to be. It is noted
- * on what is written, so that it can be told how long the change took to get around.
+ * Trigger times: when a change required new endpoints, such as a created Service or a change of a Pod's readiness. The
+ * time is written as an annotation, so that the propagation latency can be measured.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Service } from '@kruise/api/core/service';
@@ -9,9 +9,9 @@ import { findCondition } from '@kruise/machinery/conditions';
 
 export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 
-/** Remembers of each Service what its Pods were like at the last look. */
+/** Tracks the Pods of each Service between reconciles. */
 export type TriggerTimes = {
-  /** The time of the earliest change since the last look; undefined where none is known. */
+  /** Returns the time of the earliest change since the last call; undefined if none is known. */
   look(service: Service, pods: readonly Pod[]): string | undefined;
   forget(key: Key): void;
 };
@@ -24,7 +24,7 @@ export function createTriggerTimes(): TriggerTimes {
       const before = known.get(key);
       const created = service.metadata.creationTimestamp ?? '';
       const times = new Map<string, string>();
-      // Times are written so that their order is that of their texts.
+      // RFC 3339 times sort as strings.
       let earliest: string | undefined;
       const consider = (time: string, previous: string | undefined) => {
         if (previous !== undefined && time <= previous) return;
@@ -44,7 +44,7 @@ export function createTriggerTimes(): TriggerTimes {
   };
 }
 
-/** The annotations of an object that is written because of a change at a time. */
+/** Returns the annotations of an object with the trigger time of its change. */
 export function withTriggerTime(
   annotations: Readonly<Record<string, string>> | undefined,
   time: string | undefined,

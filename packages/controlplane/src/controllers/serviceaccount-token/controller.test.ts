@@ -18,7 +18,7 @@ const asking = {
 };
 const textOf = (data: string | undefined) => Buffer.from(data ?? '', 'base64').toString();
 
-test('a Secret that asks for a token is filled in, and goes with its account', async () => {
+test('a token Secret is populated, and deleted with its account', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['serviceaccount-token-controller'], settings);
@@ -46,7 +46,7 @@ test('a Secret that asks for a token is filled in, and goes with its account', a
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('the token of an account that was made anew goes, too', async () => {
+test('the token of a recreated account is deleted, too', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await client.create(serviceAccount, { metadata: robot });
@@ -58,7 +58,7 @@ test('the token of an account that was made anew goes, too', async () => {
   await assert.rejects(client.get(secret, kept), isNotFound);
 });
 
-test('an account forgets a token Secret that was deleted, and nothing else it refers to', async () => {
+test('an account loses the reference to a deleted token Secret, and no other', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['serviceaccount-token-controller'], settings);

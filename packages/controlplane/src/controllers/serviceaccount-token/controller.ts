@@ -8,24 +8,24 @@ import { keyFor, keyOf, referenceOf } from '@kruise/client/object-key';
 import { accountNameOf, decide, tokenType } from './decide.ts';
 
 export type TokenSettings = {
-  /** The authorities to trust, as PEM text. */
+  /** CA bundle, as PEM. */
   readonly authorities: string;
-  /** Signs the tokens, as PEM text. */
+  /** Private key that signs the tokens, as PEM. */
   readonly key: string;
 };
 
-/** Token Secrets by the account they are of. */
+/** Indexes token Secrets by their ServiceAccount. */
 function byAccount(found: Secret): readonly string[] {
   const name = found.type === tokenType ? accountNameOf(found) : undefined;
   return name === undefined ? [] : [keyFor({ namespace: found.metadata.namespace ?? '', name })];
 }
 
-/** Accounts by the Secrets they refer to. */
+/** Indexes ServiceAccounts by the Secrets they refer to. */
 function bySecret({ metadata: { namespace = '' }, secrets }: ServiceAccount): readonly string[] {
   return secrets?.flatMap(({ name }) => (name ? [keyFor({ namespace, name })] : [])) ?? [];
 }
 
-/** Fills in the Secrets that ask for a token of an account, and removes those whose account is gone. */
+/** ServiceAccount token controller: populates token Secrets, and deletes those whose account is deleted. */
 export function serviceAccountTokenController({ authorities, key }: TokenSettings): Controller {
   const privateKey = createPrivateKey(key);
   const tokenFor = (account: ServiceAccount, kept: Secret) => signJwtAtOnce(legacyClaims(account, kept), privateKey);
@@ -43,7 +43,7 @@ export function serviceAccountTokenController({ authorities, key }: TokenSetting
       return {
         secret: found ?? referenceOf(secretKey).name,
         account: accountKey === undefined ? undefined : caches.of(serviceAccount).get(accountKey),
-        // None but a Secret of this type that is gone leads here: what else accounts refer to is theirs to know.
+        // Only deleted Secrets of this type are enqueued, so other references of accounts are not touched.
         referring: found ? [] : caches.of(serviceAccount).byIndex(bySecret, secretKey),
         authorities,
         tokenFor,

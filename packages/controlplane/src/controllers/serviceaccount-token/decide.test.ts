@@ -32,7 +32,7 @@ const observe = (secret: Secret, found: ServiceAccount | undefined): Observed =>
   tokenFor: ({ metadata }) => `token of ${metadata.uid}`,
 });
 
-test('whatever a Secret has, it comes to have a token, the authorities and its namespace, or goes with its account', () => {
+test('any token Secret gets a token, the CA bundle and its namespace, or is deleted with its account', () => {
   const uid = fc.constantFrom(
     {},
     { 'kubernetes.io/service-account.uid': 'u' },

@@ -4,34 +4,34 @@ import { confirmedGone, isBeingDeleted, remove, update } from '@kruise/client/ac
 import type { Decision } from '@kruise/client/controller';
 
 export type Observed = {
-  /** The Secret, or its name if it is gone. */
+  /** The Secret, or its name if it is deleted. */
   readonly secret: Secret | string;
-  /** The account the Secret names, whatever its uid. */
+  /** ServiceAccount that the Secret names, with any UID. */
   readonly account: ServiceAccount | undefined;
-  /** Accounts that refer to the Secret. */
+  /** ServiceAccounts that refer to the Secret. */
   readonly referring: readonly ServiceAccount[];
-  /** The authorities to trust, as PEM text. */
+  /** CA bundle, as PEM. */
   readonly authorities: string;
-  /** Makes the token a Secret keeps for an account. */
+  /** Creates the token of an account for a Secret. */
   readonly tokenFor: (account: ServiceAccount, secret: Secret) => string;
 };
 
-/** The type of Secrets that keep a token. */
+/** Type of token Secrets. */
 export const tokenType = 'kubernetes.io/service-account-token';
 const nameKey = 'kubernetes.io/service-account.name';
 const uidKey = 'kubernetes.io/service-account.uid';
 
-/** The name of the account a Secret keeps a token for. */
+/** Returns the account name of a token Secret. */
 export function accountNameOf({ metadata }: Secret): string | undefined {
   return metadata.annotations?.[nameKey] || undefined;
 }
 
-/** The uid of the account a Secret keeps a token for; before its token is made it has none. */
+/** Returns the account UID of a token Secret; undefined before the token is created. */
 export function accountUidOf({ metadata }: Secret): string | undefined {
   return metadata.annotations?.[uidKey] || undefined;
 }
 
-/** A Secret that asks for the token of an account is filled in, and goes with the account. */
+/** Populates a token Secret, and deletes it together with its account. */
 export function decide(observed: Observed): Decision<undefined> {
   const { secret, account } = observed;
   if (typeof secret === 'string') return { actions: observed.referring.map((each) => update(without(each, secret))) };

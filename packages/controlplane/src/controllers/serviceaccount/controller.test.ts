@@ -6,7 +6,7 @@ import { carryOut } from '../../testing/carry-out.ts';
 import { startCluster } from '../../testing/cluster.ts';
 import { decide } from './decide.ts';
 
-test('a namespace that is on its way out gets no account', () => {
+test('a terminating namespace gets no ServiceAccount', () => {
   const going = {
     apiVersion: 'v1',
     kind: 'Namespace',
@@ -16,7 +16,7 @@ test('a namespace that is on its way out gets no account', () => {
   assert.deepEqual(decide({ namespace: going, account: undefined }).actions, []);
 });
 
-test('an account is made once', () => {
+test('a ServiceAccount is created once', () => {
   const active = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a' }, status: { phase: 'Active' } } as const;
   const { actions } = decide({ namespace: active, account: undefined });
   const [account] = carryOut<ServiceAccount>([], actions);
@@ -24,7 +24,7 @@ test('an account is made once', () => {
   assert.deepEqual(decide({ namespace: active, account }).actions, []);
 });
 
-test('every namespace has an account, and has it again after it was deleted', async () => {
+test('every namespace has a default ServiceAccount, which is recreated after deletion', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['serviceaccount-controller']);

@@ -3,7 +3,7 @@ import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import { decide, defaultAccount } from './decide.ts';
 
-/** Gives every namespace its ServiceAccount, again if that is deleted. */
+/** ServiceAccount controller: creates the default ServiceAccount of every namespace. */
 export const serviceAccountController: Controller = defineController({
   name: 'serviceaccount',
   for: namespace,

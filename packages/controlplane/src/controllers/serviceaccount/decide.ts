@@ -5,14 +5,14 @@ import type { Decision } from '@kruise/client/controller';
 
 export type Observed = {
   readonly namespace: Namespace;
-  /** The ServiceAccount that Pods get which name none. */
+  /** The default ServiceAccount. */
   readonly account: ServiceAccount | undefined;
 };
 
-/** What the ServiceAccount of every namespace is called. */
+/** Name of the default ServiceAccount. */
 export const defaultAccount = 'default';
 
-/** Every namespace in use has a ServiceAccount. */
+/** Creates the default ServiceAccount of an active namespace. */
 export function decide({ namespace, account }: Observed): Decision<undefined> {
   const isActive = namespace.status?.phase === 'Active';
   return { actions: isActive && !account ? [create(accountFor(namespace))] : [] };

@@ -25,7 +25,7 @@ type Case = {
   readonly policy: readonly [whenDeleted: Retention, whenScaled: Retention];
   readonly isCondemned?: boolean;
   readonly owners: readonly OwnerReference[];
-  /** What the owners become; nothing if they stay. */
+  /** New owner references; omitted if unchanged. */
   readonly become?: readonly OwnerReference[];
 };
 const keep = ['Retain', 'Retain'] as const;
@@ -33,45 +33,50 @@ const withSet = ['Delete', 'Retain'] as const;
 const withPod = ['Retain', 'Delete'] as const;
 const withBoth = ['Delete', 'Delete'] as const;
 const cases: readonly Case[] = [
-  { name: 'a claim that is kept belongs to nobody', policy: keep, owners: [] },
-  { name: 'a claim that is kept after all is let go', policy: keep, owners: [bySet, bystander], become: [bystander] },
-  { name: 'a claim of the set belongs to it', policy: withSet, owners: [], become: [bySet] },
-  { name: 'a claim of the set stays with it', policy: withSet, owners: [bySet] },
-  { name: 'a claim of the set outlives its Pod', policy: withSet, isCondemned: true, owners: [bySet] },
+  { name: 'a retained PVC has no owner', policy: keep, owners: [] },
   {
-    name: 'a claim is controlled by the set, not only owned',
+    name: 'a PVC that is retained again loses its owner',
+    policy: keep,
+    owners: [bySet, bystander],
+    become: [bystander],
+  },
+  { name: 'a PVC with whenDeleted Delete is owned by the set', policy: withSet, owners: [], become: [bySet] },
+  { name: 'a PVC owned by the set is unchanged', policy: withSet, owners: [bySet] },
+  { name: 'a PVC of the set survives its Pod', policy: withSet, isCondemned: true, owners: [bySet] },
+  {
+    name: 'a PVC is controlled by the set, not only owned',
     policy: withSet,
     owners: [ownerReference(set)],
     become: [bySet],
   },
-  { name: 'a claim that goes when scaled belongs to nobody before', policy: withPod, owners: [] },
+  { name: 'a PVC with whenScaled Delete has no owner before scale-in', policy: withPod, owners: [] },
   {
-    name: 'a claim that goes when scaled goes with its Pod',
+    name: 'a PVC with whenScaled Delete is owned by its condemned Pod',
     policy: withPod,
     isCondemned: true,
     owners: [],
     become: [byPod],
   },
-  { name: 'a claim whose Pod is wanted again is let go', policy: withPod, owners: [byPod], become: [] },
+  { name: 'a PVC whose Pod is wanted again loses its owner', policy: withPod, owners: [byPod], become: [] },
   {
-    name: 'a claim passes from the set to a Pod that goes',
+    name: 'the ownership moves from the set to a condemned Pod',
     policy: withBoth,
     isCondemned: true,
     owners: [bySet],
     become: [byPod],
   },
-  { name: 'a claim passes back to the set', policy: withBoth, owners: [byPod], become: [bySet] },
-  { name: 'owners of no concern stay', policy: withBoth, owners: [bystander], become: [bystander, bySet] },
-  { name: 'a claim controlled by another is left alone', policy: withBoth, owners: [byOther] },
+  { name: 'the ownership moves back to the set', policy: withBoth, owners: [byPod], become: [bySet] },
+  { name: 'foreign owners are kept', policy: withBoth, owners: [bystander], become: [bystander, bySet] },
+  { name: 'a PVC with another controller is unchanged', policy: withBoth, owners: [byOther] },
   {
-    name: 'a claim controlled by another is let go',
+    name: 'a PVC with another controller loses the set as owner',
     policy: withSet,
     owners: [byOther, ownerReference(set)],
     become: [byOther],
   },
-  { name: 'a claim of a set before this one is left alone', policy: withSet, owners: [byFormerSet] },
+  { name: 'a PVC of an earlier set is unchanged', policy: withSet, owners: [byFormerSet] },
   {
-    name: 'a claim of a Pod before this one is left alone',
+    name: 'a PVC of an earlier Pod is unchanged',
     policy: withBoth,
     isCondemned: true,
     owners: [byFormerPod],
@@ -88,7 +93,7 @@ for (const { name, policy, isCondemned = false, owners, become } of cases) {
   });
 }
 
-test('another controller is no conflict where claims are kept', () => {
+test('another controller is no conflict if PVCs are retained', () => {
   const claim = claimOf('www-web-0', { ownerReferences: [byOther] });
   const isConflict = (policy: readonly [Retention, Retention]) =>
     hasOtherController(claim, { set: setWith(...policy), pod, isCondemned: false });
@@ -96,7 +101,7 @@ test('another controller is no conflict where claims are kept', () => {
   assert.equal(isConflict(withSet), true);
 });
 
-test('a claim that is to go with a Pod that is gone is left behind', () => {
+test('a PVC that is to be deleted with a Pod that is gone is stale', () => {
   const claim = claimOf('www-web-0', { ownerReferences: [byFormerPod] });
   const isLeft = (policy: readonly [Retention, Retention]) =>
     isLeftBehind(claim, { set: setWith(...policy), pod, isCondemned: false });
@@ -106,18 +111,18 @@ test('a claim that is to go with a Pod that is gone is left behind', () => {
 
 const summary = (...world: Parameters<typeof worldOf>) => inWords(decide(worldOf(...world), now).actions);
 
-test('a Pod is not made while a claim left behind is to go', () => {
+test('a Pod is not created while a stale PVC is about to be deleted', () => {
   const claims = [claimOf('www-web-0', { ownerReferences: [byFormerPod] })];
   assert.deepEqual(summary(setWith('Retain', 'Delete'), [], { claims }), []);
 });
 
-test('the claims of a Pod that goes are the Pod’s before it goes', () => {
+test('a condemned Pod owns its PVCs before it is deleted', () => {
   const scaledIn = setWith('Retain', 'Delete', 0);
   const claims = [claimOf('www-web-0')];
   assert.deepEqual(summary(scaledIn, [pod], { claims }), ['update www-web-0', 'delete web-0']);
 });
 
-test('a changed policy is carried out, and told', () => {
+test('a changed policy is applied, with an event', () => {
   const claims = [claimOf('www-web-0')];
   assert.deepEqual(summary(setWith('Delete', 'Retain'), [pod], { claims }), [
     'update www-web-0',
@@ -125,7 +130,7 @@ test('a changed policy is carried out, and told', () => {
   ]);
 });
 
-test('a claim another controls is told of when its Pod is made', () => {
+test('a PVC with another controller emits an event when its Pod is created', () => {
   const claims = [claimOf('www-web-0', { ownerReferences: [byOther] })];
   assert.deepEqual(summary(setWith('Delete', 'Retain'), [], { claims }), [
     'tell ConflictingController',

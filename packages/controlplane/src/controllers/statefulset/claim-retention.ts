@@ -1,22 +1,25 @@
 /**
- * Claims that are to go with a Pod or with the set are given it as their owner, and the garbage collector does the rest.
- * Claims that something else controls, or that belonged to a set or a Pod before this one, are left alone.
+ * PVC retention policy: PVCs that are deleted with a Pod or with the StatefulSet get it as their owner, and the garbage
+ * collector deletes them. PVCs that another object controls, or that belong to a previous StatefulSet or Pod of the
+ * same name, are not changed.
  */
 import type { StatefulSet } from '@kruise/api/apps/statefulset';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import { controllerReference, type Owner, type OwnerReference } from '@kruise/machinery/owner-references';
 
-/** Whose a claim is, and why. */
+/** Owner of a PVC and the state that its retention depends on. */
 export type Tenure = {
   readonly set: StatefulSet;
-  /** The Pod whose claim it is; one that is still to be made has no uid. */
+  /** Pod that uses the PVC; a Pod that is not created yet has no UID. */
   readonly pod: Pod;
-  /** Whether the set no longer wants the Pod. */
+  /** The Pod is outside of the desired ordinals. */
   readonly isCondemned: boolean;
 };
 
-/** The owners a claim is to have; undefined where it has them, or they are none of the set's business. */
+/**
+ * Returns the desired owner references of a PVC; undefined if they are already set, or not managed by the StatefulSet.
+ */
 export function wantedOwners(claim: PersistentVolumeClaim, tenure: Tenure): readonly OwnerReference[] | undefined {
   const { set, pod } = tenure;
   const references = claim.metadata.ownerReferences ?? [];
@@ -31,7 +34,7 @@ export function wantedOwners(claim: PersistentVolumeClaim, tenure: Tenure): read
   return owner ? [...others, controllerReference(owner)] : others;
 }
 
-/** Whether something that is neither the set nor the Pod controls a claim, against the set's policy. */
+/** Reports whether another object than the set and the Pod controls a PVC, contrary to the retention policy. */
 export function hasOtherController({ metadata }: PersistentVolumeClaim, { set, pod }: Tenure): boolean {
   const { whenDeleted, whenScaled } = policyOf(set);
   if (whenDeleted === 'Retain' && whenScaled === 'Retain') return false;
@@ -40,7 +43,7 @@ export function hasOtherController({ metadata }: PersistentVolumeClaim, { set, p
   return references.some((each) => each.controller && !refersTo(each, set) && !refersTo(each, pod));
 }
 
-/** Whether a claim waits to be deleted with a Pod that is gone: the next Pod of that name must not take it up. */
+/** Reports whether a PVC is about to be deleted with a Pod that is gone: the next Pod of that name must not use it. */
 export function isLeftBehind({ metadata }: PersistentVolumeClaim, { set, pod }: Tenure): boolean {
   return policyOf(set).whenScaled !== 'Retain' && isStale(metadata.ownerReferences ?? [], pod);
 }
@@ -56,7 +59,7 @@ function policyOf({ spec }: StatefulSet) {
   return { whenDeleted: whenDeleted ?? 'Retain', whenScaled: whenScaled ?? 'Retain' };
 }
 
-/** Whether a reference is to an object of the name of another, be it this one or one before it. */
+/** Reports whether a reference matches the name of an owner, with any UID. */
 function refersTo({ apiVersion, kind, name }: OwnerReference, owner: Owner): boolean {
   return apiVersion === owner.apiVersion && kind === owner.kind && name === owner.metadata.name;
 }

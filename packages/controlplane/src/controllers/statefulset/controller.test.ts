@@ -32,7 +32,7 @@ async function makeReady({ client, clock }: Cluster, each: Pod): Promise<void> {
   await client.update(pod, { ...each, status: { phase: 'Running', conditions } }, { subresource: 'status' });
 }
 
-/** Has every Pod become ready a second after it was made, until nothing more happens. */
+/** Makes every Pod ready a second after its creation, until nothing changes any more. */
 async function settle(cluster: Cluster): Promise<void> {
   for (let second = 0; second < 60; second++) {
     await cluster.pass(1);
@@ -43,7 +43,7 @@ async function settle(cluster: Cluster): Promise<void> {
   assert.fail('there is always another Pod to come');
 }
 
-test('a StatefulSet makes its Pods in order, updates them, and goes back, with the rights of its account', async () => {
+test('a StatefulSet creates its Pods in order, updates them, and rolls back, with the permissions of its ServiceAccount', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['statefulset-controller']);
@@ -100,7 +100,7 @@ test('a StatefulSet makes its Pods in order, updates them, and goes back, with t
   assert.equal(await cluster.core.store.currentRevision(), before);
 });
 
-test('claims go with their Pods, and a Pod waits for the claim of the one before it to be gone', async () => {
+test('PVCs are deleted with their Pods, and a Pod waits until the PVC of its predecessor is gone', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['statefulset-controller']);
@@ -127,7 +127,7 @@ test('claims go with their Pods, and a Pod waits for the claim of the one before
   await client.patch(statefulSet, metadata, { spec: { replicas: 1 } }, { type: 'merge' });
   await settle(cluster);
   assert.deepEqual(await namesOf(cluster), []);
-  // There is no garbage collector here, nor anyone who lets go of a protected claim.
+  // Neither the garbage collector nor the PVC protection controller runs here.
   await client.patch(persistentVolumeClaim, claimReference, { metadata: { finalizers: null } }, { type: 'merge' });
   await client.delete(persistentVolumeClaim, claimReference);
   await settle(cluster);
@@ -136,7 +136,7 @@ test('claims go with their Pods, and a Pod waits for the claim of the one before
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a Pod that is let go is replaced once it is gone', async () => {
+test('a released Pod is replaced once it is deleted', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['statefulset-controller']);
@@ -155,7 +155,7 @@ test('a Pod that is let go is replaced once it is gone', async () => {
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a Pod that is refused by its node again and again is made once a second', async () => {
+test('a Pod that its node rejects repeatedly is recreated once per second', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;
   await cluster.run(['statefulset-controller']);

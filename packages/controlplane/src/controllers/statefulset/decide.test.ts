@@ -35,16 +35,16 @@ const unready = { isReady: false };
 const leaving = { isLeaving: true };
 
 const scaling: readonly Case[] = [
-  { name: 'makes the first Pod first', pods: [], does: ['create web-0'] },
-  { name: 'waits for a Pod to be ready before it makes the next', pods: [[0, unready]], does: [] },
-  { name: 'makes the next Pod once those before are ready', pods: [[0], [1]], does: ['create web-2'] },
-  { name: 'does not make a Pod while one before it is not ready', pods: [[0], [1, unready]], does: [] },
-  { name: 'makes a missing Pod before it goes on', pods: [[1], [2]], does: ['create web-0'] },
+  { name: 'creates the first Pod first', pods: [], does: ['create web-0'] },
+  { name: 'waits for a Pod to be ready before it creates the next', pods: [[0, unready]], does: [] },
+  { name: 'creates the next Pod once its predecessors are ready', pods: [[0], [1]], does: ['create web-2'] },
+  { name: 'creates no Pod while a predecessor is not ready', pods: [[0], [1, unready]], does: [] },
+  { name: 'creates a missing Pod before it continues', pods: [[1], [2]], does: ['create web-0'] },
   { name: 'deletes a failed Pod, and waits', pods: [[0], [1, { phase: 'Failed' }]], does: ['delete web-1'] },
-  { name: 'deletes a Pod that succeeded', pods: [[0, { phase: 'Succeeded' }]], does: ['delete web-0'] },
+  { name: 'deletes a succeeded Pod', pods: [[0, { phase: 'Succeeded' }]], does: ['delete web-0'] },
   { name: 'deletes a failed Pod once', pods: [[0, { phase: 'Failed', ...leaving }]], does: [] },
-  { name: 'waits for a Pod to be gone', pods: [[0, leaving], [1]], does: [] },
-  { name: 'is content with what there is to be', pods: [[0], [1], [2]], does: [] },
+  { name: 'waits for a Pod to be deleted', pods: [[0, leaving], [1]], does: [] },
+  { name: 'does nothing if all Pods are ready', pods: [[0], [1], [2]], does: [] },
   {
     name: 'waits for a Pod to be available',
     set: setOf({ minReadySeconds: 10 }),
@@ -52,62 +52,66 @@ const scaling: readonly Case[] = [
     does: [],
   },
   {
-    name: 'goes on once a Pod is available',
+    name: 'continues once a Pod is available',
     set: setOf({ minReadySeconds: 10 }),
     pods: [[0, { readySeconds: 10 }]],
     does: ['create web-1'],
   },
-  { name: 'deletes from the highest number down, one by one', pods: [[0], [1], [2], [3], [4]], does: ['delete web-4'] },
-  { name: 'waits for one to be gone before it deletes the next', pods: [[0], [1], [2], [3], [4, leaving]], does: [] },
-  { name: 'does not scale in while a wanted Pod is not ready', pods: [[0], [1, unready], [2], [3]], does: [] },
+  {
+    name: 'deletes from the highest ordinal down, one by one',
+    pods: [[0], [1], [2], [3], [4]],
+    does: ['delete web-4'],
+  },
+  { name: 'waits for a deletion before it deletes the next', pods: [[0], [1], [2], [3], [4, leaving]], does: [] },
+  { name: 'does not scale in while a desired Pod is not ready', pods: [[0], [1, unready], [2], [3]], does: [] },
   {
     name: 'deletes the unhealthy Pod it would wait for',
     pods: [[0], [1], [2], [3], [4, unready]],
     does: ['delete web-4'],
   },
   {
-    name: 'waits for the highest Pod while a lower one that goes too is unhealthy',
+    name: 'waits for the highest Pod while a lower condemned one is unhealthy',
     pods: [[0], [1], [2], [3, unready], [4, unready]],
     does: [],
   },
   {
-    name: 'deletes a healthy Pod though a lower one that goes too is unhealthy',
+    name: 'deletes a healthy Pod even if a lower condemned one is unhealthy',
     pods: [[0], [1], [2], [3, unready], [4]],
     does: ['delete web-4'],
   },
-  { name: 'keeps no Pods if none are wanted', set: setOf({ replicas: 0 }), pods: [[0]], does: ['delete web-0'] },
+  { name: 'keeps no Pods with zero replicas', set: setOf({ replicas: 0 }), pods: [[0]], does: ['delete web-0'] },
   {
-    name: 'counts from the first number on',
+    name: 'starts at the first ordinal',
     set: setOf({ ordinals: { start: 5 }, replicas: 2 }),
     pods: [[5], [0]],
     does: ['create web-6'],
   },
   {
-    name: 'deletes numbers below the first',
+    name: 'deletes ordinals below the first',
     set: setOf({ ordinals: { start: 5 }, replicas: 2 }),
     pods: [[5], [6], [0], [1]],
     does: ['delete web-1'],
   },
   {
-    name: 'does nothing on its way out',
+    name: 'does nothing while terminating',
     set: { ...setOf(), metadata: { ...setOf().metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
     pods: [[0, { phase: 'Failed' }], [7]],
     does: [],
   },
   {
-    name: 'makes all Pods at once in parallel',
+    name: 'creates all Pods at once with Parallel',
     set: setOf(parallel),
     pods: [[1, pending]],
     does: ['create web-0', 'create web-2'],
   },
   {
-    name: 'deletes all that are too many at once in parallel',
+    name: 'deletes all surplus Pods at once with Parallel',
     set: setOf({ ...parallel, replicas: 1 }),
     pods: [[0, unready], [1], [2, leaving], [3]],
     does: ['delete web-3', 'delete web-1'],
   },
   {
-    name: 'replaces failed Pods in parallel while others are made',
+    name: 'replaces failed Pods with Parallel while others are created',
     set: setOf(parallel),
     pods: [[0, { phase: 'Failed' }], [1]],
     does: ['delete web-0', 'create web-2'],
@@ -129,23 +133,23 @@ const updated = (spec: Partial<StatefulSet['spec']> = {}) => ({
 });
 const v2 = { image: 'v2' };
 const updating: readonly Case[] = [
-  { name: 'updates the highest number first', set: updated(), pods: [[0], [1], [2]], does: ['delete web-2'] },
+  { name: 'updates the highest ordinal first', set: updated(), pods: [[0], [1], [2]], does: ['delete web-2'] },
   {
-    name: 'waits until an updated Pod is gone',
+    name: 'waits until an updated Pod is deleted',
     set: updated(),
     pods: [[0], [1], [2, leaving]],
     does: [],
   },
-  { name: 'makes an updated Pod in its place', set: updated(), pods: [[0], [1]], does: ['create web-2'] },
+  { name: 'creates an updated Pod as its replacement', set: updated(), pods: [[0], [1]], does: ['create web-2'] },
   {
     name: 'waits until an updated Pod is ready',
     set: updated(),
     pods: [[0], [1], [2, { ...v2, ...unready }]],
     does: [],
   },
-  { name: 'goes on below an updated Pod', set: updated(), pods: [[0], [1], [2, v2]], does: ['delete web-1'] },
+  { name: 'continues below an updated Pod', set: updated(), pods: [[0], [1], [2, v2]], does: ['delete web-1'] },
   {
-    name: 'does not update while a wanted Pod is not ready, even one of the old revision',
+    name: 'does not update while a desired Pod is not ready, even one at the old revision',
     set: updated(),
     pods: [[0], [1], [2, unready]],
     does: [],
@@ -163,7 +167,7 @@ const updating: readonly Case[] = [
     does: ['delete web-2'],
   },
   {
-    name: 'leaves updating to others on request',
+    name: 'updates nothing with OnDelete',
     set: updated({ updateStrategy: { type: 'OnDelete' } }),
     pods: [[0], [1], [2]],
     does: [],
@@ -175,19 +179,19 @@ const updating: readonly Case[] = [
     does: ['delete web-3'],
   },
   {
-    name: 'updates one by one in parallel too',
+    name: 'updates one by one with Parallel too',
     set: updated(parallel),
     pods: [[0], [1], [2]],
     does: ['delete web-2'],
   },
   {
-    name: 'updates an unready Pod of the old revision in parallel',
+    name: 'updates an unready Pod at the old revision with Parallel',
     set: updated(parallel),
     pods: [[0], [1], [2, unready]],
     does: ['delete web-2'],
   },
   {
-    name: 'waits for an updated Pod in parallel too',
+    name: 'waits for an updated Pod with Parallel too',
     set: updated(parallel),
     pods: [[0], [1], [2, { ...v2, ...pending }]],
     does: [],
@@ -206,7 +210,7 @@ for (const { name, set = setOf(), pods, does } of updating) {
 
 const made = (observed: Observed) => (decide(observed, now).actions.at(-1) as CreateAction).object as Pod;
 
-test('a Pod has the name, place and revision of its number', () => {
+test('a Pod has the name, labels and revision of its ordinal', () => {
   const { metadata, spec } = made(worldOf(setOf(), []));
   assert.equal(metadata.name, 'web-0');
   assert.equal(metadata.generateName, 'web-');
@@ -220,8 +224,8 @@ test('a Pod has the name, place and revision of its number', () => {
 });
 
 const revisionsOfNewPods = [
-  { name: 'below the partition a Pod comes back as it was', partition: 2, missing: 0, image: 'v1' },
-  { name: 'from the partition on a Pod comes back updated', partition: 2, missing: 2, image: 'v2' },
+  { name: 'below the partition, a Pod is recreated at the current revision', partition: 2, missing: 0, image: 'v1' },
+  { name: 'from the partition on, a Pod is recreated at the update revision', partition: 2, missing: 2, image: 'v2' },
 ];
 for (const { name, partition, missing, image } of revisionsOfNewPods) {
   test(name, () => {
@@ -232,7 +236,7 @@ for (const { name, partition, missing, image } of revisionsOfNewPods) {
   });
 }
 
-test('without particulars of the update, numbers that it has not reached come back as they were', () => {
+test('without rolling update settings, ordinals that the update has not reached are recreated at the current revision', () => {
   const set = updated({ updateStrategy: { type: 'RollingUpdate' } });
   const status = { ...set.status, currentReplicas: 1 };
   const revisions = [revisionFor('v1', 1), revisionFor('v2', 2)];
@@ -241,7 +245,7 @@ test('without particulars of the update, numbers that it has not reached come ba
   assert.equal(imageAt([podOf(set, 0)])?.[0]?.image, 'v2');
 });
 
-test('a set whose Pod ends as soon as it is made rests before it makes another', () => {
+test('a set whose Pod finishes right after its creation is throttled', () => {
   const restOf = (secondsAgo: number, phase: Shape['phase']) => {
     const { metadata, ...rest } = podOf(setOf(), 0, { phase });
     const creationTimestamp = formatTime(now - secondsAgo * 1000);
@@ -252,7 +256,7 @@ test('a set whose Pod ends as soon as it is made rests before it makes another',
   assert.equal(restOf(1, 'Running'), 0);
 });
 
-test('a template not seen before is recorded before anything else is done', () => {
+test('a new template is recorded before anything else', () => {
   const { actions, status } = decide(worldOf(updated(), [podOf(setOf(), 0)]), now);
   assert.deepEqual(inWords(actions), [`create ${nameOfRevision('v2')}`, 'create web-1']);
   const report = status as StatefulSet['status'];
@@ -260,7 +264,7 @@ test('a template not seen before is recorded before anything else is done', () =
   assert.equal(report?.updateRevision, nameOfRevision('v2'));
 });
 
-test('an old template that is wanted back becomes the newest revision', () => {
+test('a restored template becomes the newest revision', () => {
   const set = setOf();
   const revisions = [revisionFor('v1', 1), revisionFor('v2', 2)];
   const [action] = decide(
@@ -275,7 +279,7 @@ test('an old template that is wanted back becomes the newest revision', () => {
   assert.equal(inWords([action!])[0], `patch ${nameOfRevision('v1')}`);
 });
 
-test('revisions that are out of use go beyond the limit, the oldest first', () => {
+test('unused revisions above the limit are deleted, oldest first', () => {
   const set = setOf({ revisionHistoryLimit: 1, template: templateOf('v5') });
   const revisions = ['v1', 'v2', 'v3', 'v4', 'v5'].map((image, index) => revisionFor(image, index + 1));
   const pods = [podOf(set, 0, { image: 'v1' }), podOf(set, 1, { image: 'v5' }), podOf(set, 2, { image: 'v5' })];
@@ -285,7 +289,7 @@ test('revisions that are out of use go beyond the limit, the oldest first', () =
   assert.deepEqual(removed, ['delete web-0', `delete ${nameOfRevision('v2')}`, `delete ${nameOfRevision('v3')}`]);
 });
 
-test('Pods and revisions of nobody are taken in if they match, and those that match no more are let go', () => {
+test('matching orphaned Pods and revisions are adopted, and Pods that do not match any more are released', () => {
   const set = setOf();
   const orphaned = <T extends Pod | Observed['revisions'][number]>(object: T): T => ({
     ...object,
@@ -299,7 +303,7 @@ test('Pods and revisions of nobody are taken in if they match, and those that ma
   assert.deepEqual(summary(observed), [`patch ${nameOfRevision('v1')}`, 'patch web-0', 'patch web-2', 'patch web-03']);
 });
 
-test('a Pod is not made while another has its name', () => {
+test('a Pod is not created while its name is taken', () => {
   const set = setOf();
   const { metadata, ...rest } = podOf(set, 1);
   const stranger = { ...rest, metadata: { ...metadata, labels: {}, ownerReferences: [] } };
@@ -318,7 +322,7 @@ test('a Pod that lost its identity gets it back', () => {
   assert.equal(announcement?.done?.message, 'update Pod web-0 in StatefulSet web successful');
 });
 
-test('what is done to a Pod is told in the words of Kubernetes', () => {
+test('actions on Pods have the event messages of Kubernetes', () => {
   const [creation] = decide(worldOf(setOf(), []), now).actions as CreateAction[];
   assert.deepEqual(creation?.announcement?.done, {
     reason: 'SuccessfulCreate',
@@ -335,7 +339,7 @@ test('what is done to a Pod is told in the words of Kubernetes', () => {
   });
 });
 
-test('claims are made before the Pod that uses them', () => {
+test('PVCs are created before the Pod that uses them', () => {
   const set = withClaims();
   const [claim, pod] = decide(worldOf(set, []), now).actions as CreateAction[];
   assert.equal(inWords([claim!])[0], 'create www-web-0');
@@ -349,7 +353,7 @@ test('claims are made before the Pod that uses them', () => {
   assert.deepEqual(volumes, [{ name: 'www', persistentVolumeClaim: { claimName: 'www-web-0' } }]);
 });
 
-test('in parallel all claims are made before all Pods, so that each kind goes out together', () => {
+test('with Parallel, all PVCs are created before all Pods, so that each kind is batched', () => {
   assert.deepEqual(summary(worldOf(withClaims({ ...parallel, replicas: 2 }), [])), [
     'create www-web-0',
     'create www-web-1',
@@ -358,11 +362,11 @@ test('in parallel all claims are made before all Pods, so that each kind goes ou
   ]);
 });
 
-test('a claim that is there is used', () => {
+test('an existing PVC is used', () => {
   assert.deepEqual(summary(worldOf(withClaims(), [], { claims: [claimOf('www-web-0')] })), ['create web-0']);
 });
 
-test('a claim replaces the volume of its name in the template', () => {
+test('a PVC replaces the volume of the same name in the template', () => {
   const template = templateOf('v1');
   const volumes = [
     { name: 'www', emptyDir: {} },
@@ -376,7 +380,7 @@ test('a claim replaces the volume of its name in the template', () => {
   );
 });
 
-test('a Pod waits for a claim on its way out, and says so', () => {
+test('a Pod waits for a terminating PVC, with an event', () => {
   const claims = [claimOf('www-web-0', { deletionTimestamp: '2026-01-01T00:00:00Z' })];
   const [action] = decide(worldOf(withClaims(), [], { claims }), now).actions;
   assert.deepEqual((action as RecordAction).event.reason, 'FailedCreate');
@@ -386,12 +390,12 @@ test('a Pod waits for a claim on its way out, and says so', () => {
   );
 });
 
-test('a Pod that waits for a claim that was lost gets it', () => {
+test('a pending Pod gets its missing PVC', () => {
   const set = withClaims();
   assert.deepEqual(summary(worldOf(set, [podOf(set, 0, pending)])), ['create www-web-0']);
 });
 
-test('the status says how many Pods there are in which state', () => {
+test('the status counts Pods by state', () => {
   const set = updated({ minReadySeconds: 10 });
   const pods = [
     podOf(set, 0),
@@ -415,7 +419,7 @@ test('the status says how many Pods there are in which state', () => {
   assert.equal(requeueAfterSeconds, 5);
 });
 
-test('a Pod that goes for an update no longer counts as current', () => {
+test('a Pod deleted for an update does not count as current', () => {
   const set = updated();
   const { status } = decide(
     worldOf(
@@ -428,10 +432,10 @@ test('a Pod that goes for an update no longer counts as current', () => {
 });
 
 const completions = [
-  { name: 'is current once every Pod is of it and ready', spec: {}, last: v2, isComplete: true },
+  { name: 'is current once every Pod is at it and ready', spec: {}, last: v2, isComplete: true },
   { name: 'is not current before every Pod is ready', spec: {}, last: { ...v2, ...unready }, isComplete: false },
   {
-    name: 'does not become current by itself if updates are left to others',
+    name: 'does not become current with OnDelete',
     spec: { updateStrategy: { type: 'OnDelete' } } as const,
     last: v2,
     isComplete: false,
@@ -448,7 +452,7 @@ for (const { name, spec, last, isComplete } of completions) {
   });
 }
 
-test('a name taken by another revision is counted in the status', () => {
+test('a hash collision is counted in the status', () => {
   const other = { ...revisionFor('v9', 1), metadata: { name: nameOfRevision('v1'), ownerReferences: [] } };
   const observed = {
     ...worldOf(setOf(), [], { revisions: [] }),
@@ -458,7 +462,7 @@ test('a name taken by another revision is counted in the status', () => {
   assert.equal((status as StatefulSet['status'])?.collisionCount, 1);
 });
 
-/** The world once everything decided has been done and every Pod that was made runs, and every Pod deleted is gone. */
+/** Executes a decision; created Pods become ready and deleted Pods are gone. */
 function carryOut(observed: Observed): Observed {
   const { actions, status } = decide(observed, now);
   const pods = new Map(observed.pods.map((pod) => [pod.metadata.name!, pod]));
@@ -515,7 +519,7 @@ const anyWorld = fc
     );
   });
 
-test('whatever there is, it comes to rest with the Pods that are wanted', () => {
+test('from any state, the set becomes stable with the desired Pods', () => {
   fc.assert(
     fc.property(anyWorld, (world) => {
       let settled = world;
@@ -531,7 +535,7 @@ test('whatever there is, it comes to rest with the Pods that are wanted', () => 
   );
 });
 
-test('in order, no pass touches more than one Pod', () => {
+test('with OrderedReady, a reconcile changes at most one Pod', () => {
   fc.assert(
     fc.property(anyWorld, (world) => {
       fc.pre(world.set.spec?.podManagementPolicy === 'OrderedReady');
@@ -542,7 +546,7 @@ test('in order, no pass touches more than one Pod', () => {
   );
 });
 
-test('in order, an update takes away no Pod unless all that are wanted are ready', () => {
+test('with OrderedReady, an update deletes no Pod unless all desired Pods are ready', () => {
   fc.assert(
     fc.property(anyWorld, (world) => {
       const { replicas = 0, ordinals, podManagementPolicy } = world.set.spec!;

@@ -1,8 +1,9 @@
 /**
- * Keeps numbered Pods. Ordered, one thing is done at a time, and each Pod waits for those before it: a Pod is made once
- * all lower numbers are available, and goes once all higher ones are gone. Scaling comes before updating; an update
- * deletes Pods from the highest number down, and they come back of the new revision. In parallel, Pods are made and
- * scaled in all at once, but still updated one by one.
+ * StatefulSet reconciler: maintains Pods with ordinals. With OrderedReady, one step is taken at a time and each Pod
+ * waits for its predecessors: a Pod is created when all lower ordinals are available, and deleted when all higher ones
+ * are gone. Scaling takes precedence over updates; an update deletes Pods from the highest ordinal down, and they are
+ * recreated at the update revision. With Parallel, Pods are created and scaled in all at once, but still updated one by
+ * one.
  */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { StatefulSet, StatefulSetStatus } from '@kruise/api/apps/statefulset';
@@ -24,11 +25,11 @@ import { isRunningAndReady, revisionOf, statusOf } from './status.ts';
 
 export type Observed = {
   readonly set: StatefulSet;
-  /** Pods of the set, and of nobody. */
+  /** Pods of the set, and orphans. */
   readonly pods: readonly Pod[];
-  /** Revisions of the set, and of nobody. */
+  /** Revisions of the set, and orphans. */
   readonly revisions: readonly ControllerRevision[];
-  /** What has a name in the set's namespace, whoever it belongs to. */
+  /** Return the object with a name in the namespace, regardless of its owner. */
   readonly findRevision: (name: string) => ControllerRevision | undefined;
   readonly findClaim: (name: string) => PersistentVolumeClaim | undefined;
   readonly findPod: (name: string) => Pod | undefined;
@@ -39,7 +40,7 @@ export function decide(observed: Observed, now: Instant): Decision<StatefulSetSt
   const selector = selectorOf(set.spec?.selector);
   const matches = ({ metadata }: Pod | ControllerRevision) => selector.matches(metadata.labels);
   const pods = claimsOf(set, observed.pods, (pod) => ordinalOf(set, pod) !== undefined && matches(pod));
-  // A revision somebody took the labels off is let lie, not let go.
+  // A revision whose labels were removed is ignored, not released.
   const history = { ...claimsOf(set, observed.revisions, matches), released: [] };
 
   const plan = planRevision(set, {
@@ -73,7 +74,7 @@ function restAfter({ wanted, condemned, now }: World, actions: readonly Action[]
   return Math.max(restMs, restAfterShortLives(present, now));
 }
 
-/** Deletes revisions that neither the set nor a Pod has any use for, beyond those kept to go back to. */
+/** Deletes revisions that neither the set nor a Pod uses, above the revision history limit. */
 function truncation(
   { set, current, update }: World,
   history: readonly ControllerRevision[],
@@ -83,11 +84,11 @@ function truncation(
   return outdatedRevisions(history, { inUse, limit: set.spec?.revisionHistoryLimit ?? 10 }).map(remove);
 }
 
-/** Numbers that are wanted, with the Pod that has each, and Pods with other numbers. */
+/** Desired ordinals with their Pods, and Pods with other ordinals. */
 type Census = {
-  /** From the lowest up. */
+  /** In ascending order. */
   readonly wanted: readonly { readonly ordinal: number; readonly pod: Pod | undefined }[];
-  /** From the highest down. */
+  /** In descending order. */
   readonly condemned: readonly Member[];
 };
 
@@ -99,7 +100,7 @@ function censusOf({ set, findClaim }: Observed, pods: readonly Pod[]): Census {
   const present: (Pod | undefined)[] = Array.from({ length: count });
   const condemned: Member[] = [];
   for (const pod of pods) {
-    // Nothing but members is claimed.
+    // Only members are adopted.
     const ordinal = ordinalOf(set, pod)!;
     if (ordinal >= start && ordinal < start + count) present[ordinal - start] = pod;
     else condemned.push({ set, pod, ordinal, isCondemned: true, findClaim });
@@ -110,7 +111,7 @@ function censusOf({ set, findClaim }: Observed, pods: readonly Pod[]): Census {
   };
 }
 
-/** What is done, and the Pod that goes for the sake of an update. */
+/** Actions, and the Pod that is deleted for an update. */
 type Work = { readonly actions: readonly Action[]; readonly outgoing?: Pod | undefined };
 
 const nothing: Work = { actions: [] };
@@ -126,10 +127,10 @@ function workOn(world: World): Work {
   return outgoing ? { actions: [...actions, removal(world.set, outgoing)], outgoing } : { actions };
 }
 
-/** Some of the work; where it is blocked, what comes next has to wait. */
+/** Some of the actions; a blocked part stops the following ones. */
 type Part = { readonly actions: readonly Action[]; readonly isBlocked: boolean };
 
-/** Sees to the Pods from the lowest number up, as far as those before are available. */
+/** OrderedReady: processes the Pods in ascending order, as long as their predecessors are available. */
 function keepInOrder(world: World): Part {
   const actions: Action[] = [];
   for (const { ordinal, pod } of world.wanted) {
@@ -141,27 +142,27 @@ function keepInOrder(world: World): Part {
   return { actions, isBlocked: false };
 }
 
-/** Sees to all Pods, whatever the others do. */
+/** Parallel: processes all Pods independently. */
 function keepAtOnce(world: World): Part {
   const steps = world.wanted.map(({ ordinal, pod }) => {
     if (pod === undefined || isPodFinished(pod) || isPending(pod)) return bringAbout(world, ordinal, pod);
     return correction(memberAt(world, ordinal, pod));
   });
-  // What is of one kind and stands together goes out together.
+  // Adjacent actions of the same kind are executed concurrently.
   return { actions: [...steps.flatMap(({ claims }) => claims), ...steps.flatMap(({ pod }) => pod)], isBlocked: false };
 }
 
-/** What a number needs whose Pod is not there yet, is over, or waits for something. */
+/** Returns the step for an ordinal whose Pod does not exist, is finished, or is pending. */
 function bringAbout(world: World, ordinal: number, pod: Pod | undefined): Step {
   if (pod === undefined) return engage(world, ordinal);
-  // It comes back once it is gone, however it ended.
+  // A finished Pod is deleted and then recreated.
   if (isPodFinished(pod)) return { claims: [], pod: isBeingDeleted(pod) ? [] : [removal(world.set, pod)] };
   return { claims: isPending(pod) ? provision(memberAt(world, ordinal, pod)) : [], pod: [] };
 }
 
 function engage(world: World, ordinal: number): Step {
   const pod = newPod(world, ordinal);
-  // A Pod of that name that is not the set's has to go first.
+  // A Pod with the same name that does not belong to the set must be deleted first.
   const isTaken = world.findPod(pod.metadata.name ?? '') !== undefined;
   return isTaken ? { claims: [], pod: [] } : creation(memberAt(world, ordinal, pod));
 }
@@ -170,7 +171,10 @@ function memberAt({ set, findClaim }: World, ordinal: number, pod: Pod): Member 
   return { set, pod, ordinal, isCondemned: false, findClaim };
 }
 
-/** A Pod of the revision its number has: below the partition, or not reached by the update yet, the current one. */
+/**
+ * Returns the Pod of an ordinal at its revision: the current revision below the partition or before the update reaches
+ * it.
+ */
 function newPod({ set, current, update }: World, ordinal: number): Pod {
   const { updateStrategy, template = {} } = set.spec ?? {};
   const { type, rollingUpdate } = updateStrategy ?? {};
@@ -180,7 +184,7 @@ function newPod({ set, current, update }: World, ordinal: number): Pod {
   return memberOf(set, ordinal, podTemplateOf(revision) ?? template, revision.metadata.name ?? '');
 }
 
-/** Deletes the Pod with the highest number, once it is fit to go or is the one that holds everything up. */
+/** Deletes the Pod with the highest ordinal if all others are healthy, or if it is the first unhealthy one. */
 function scaleInByOne(world: World): Part {
   const next = world.condemned[0];
   if (!next) return { actions: [], isBlocked: false };
@@ -195,7 +199,7 @@ function scaleInAtOnce({ set, condemned }: World): Part {
   return { actions, isBlocked: false };
 }
 
-/** The Pod that is to go so that it comes back updated: none while one above it has not come back. */
+/** Returns the next Pod to delete for an update; undefined while a Pod above it is not healthy again. */
 function nextToUpdate({ set, wanted, update }: World): Pod | undefined {
   const { type, rollingUpdate } = set.spec?.updateStrategy ?? {};
   if (type === 'OnDelete') return undefined;

@@ -1,4 +1,4 @@
-/** StatefulSets, their Pods and claims, with all left out that does not matter. */
+/** Fixtures: StatefulSets, their Pods and PVCs with only the relevant fields. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { StatefulSet, StatefulSetSpec, StatefulSetStatus } from '@kruise/api/apps/statefulset';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
@@ -33,7 +33,7 @@ export function setOf(spec: Partial<StatefulSetSpec> = {}, status?: StatefulSetS
   };
 }
 
-/** A set with one claim template, called `www`. */
+/** A set with one volumeClaimTemplate, `www`. */
 export const withClaims = (spec: Partial<StatefulSetSpec> = {}): StatefulSet =>
   setOf({
     volumeClaimTemplates: [
@@ -59,7 +59,7 @@ export type Shape = {
   readonly isLeaving?: boolean;
 };
 
-/** A Pod of a set; it has been ready for an hour unless something else is said. */
+/** A Pod of a set; ready for an hour by default. */
 export function podOf(set: StatefulSet, ordinal: number, shape: Shape = {}): Pod {
   const { image = 'v1', phase = 'Running', isReady = phase === 'Running', readySeconds = 3600, isLeaving } = shape;
   const pod = memberOf(set, ordinal, templateOf(image), nameOfRevision(image));

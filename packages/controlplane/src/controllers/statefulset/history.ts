@@ -5,13 +5,13 @@ import { podTemplateData, type RevisionContent, type RevisionPlan } from '@kruis
 
 type Templated = { readonly metadata: ObjectMeta; readonly spec?: { readonly template?: PodTemplateSpec } };
 
-/** What the present template of a set makes a revision of. */
+/** Returns the revision content of the current template. */
 export function contentOf({ metadata, spec }: Templated): RevisionContent {
   const template = spec?.template ?? {};
   return { data: podTemplateData(template), labels: template.metadata?.labels, annotations: metadata.annotations };
 }
 
-/** Writes the revision a set goes to where it is new, or has come back. */
+/** Writes the update revision if it is new or was rolled back to. */
 export function revisionActions({ change, update }: RevisionPlan): readonly Action[] {
   switch (change) {
     case 'create':

@@ -1,4 +1,4 @@
-/** What sets the Pods of a StatefulSet apart: each has a number, a name made of it, and volume claims of its own. */
+/** Identity of StatefulSet Pods: ordinal, stable name and PVCs. */
 import type { StatefulSet } from '@kruise/api/apps/statefulset';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
@@ -11,7 +11,7 @@ import { podFromTemplate } from '@kruise/machinery/pod-template';
 export const podNameLabel = 'statefulset.kubernetes.io/pod-name';
 export const podIndexLabel = 'apps.kubernetes.io/pod-index';
 
-/** As much of a set of numbered Pods, Kubernetes' StatefulSet or another's, as its members are made by. */
+/** Part of a workload with ordinals (StatefulSet or Advanced StatefulSet) that its members are created from. */
 export type NumberedSet = Owner & {
   readonly metadata: { readonly namespace?: string };
   readonly spec?: {
@@ -21,7 +21,7 @@ export type NumberedSet = Owner & {
   };
 };
 
-/** The numbers a StatefulSet's Pods have. */
+/** Returns the range of ordinals of a StatefulSet. */
 export function ordinalsOf({ spec }: StatefulSet): { readonly start: number; readonly count: number } {
   return { start: spec?.ordinals?.start ?? 0, count: spec?.replicas ?? 1 };
 }
@@ -29,7 +29,7 @@ export function ordinalsOf({ spec }: StatefulSet): { readonly start: number; rea
 const ordinalText = /^(?:0|[1-9]\d{0,9})$/;
 const maxOrdinal = 2 ** 31 - 1;
 
-/** The number a Pod has in a StatefulSet by its name; none if that is no name of a member. */
+/** Returns the ordinal of a Pod by its name; undefined if the name is not that of a member. */
 export function ordinalOf(set: NumberedSet, { metadata: { name = '' } }: Pod): number | undefined {
   const prefix = `${set.metadata.name}-`;
   const text = name.startsWith(prefix) ? name.slice(prefix.length) : '';
@@ -37,11 +37,11 @@ export function ordinalOf(set: NumberedSet, { metadata: { name = '' } }: Pod): n
 }
 
 export type MemberOptions = {
-  /** Whether a member says its number in a label of its own; it does by default. */
+  /** Adds the pod-index label; true by default. */
   readonly isIndexed?: boolean;
 };
 
-/** A new member, made from the template of a revision. */
+/** Creates a member from the template of a revision. */
 export function memberOf(
   set: NumberedSet,
   ordinal: number,
@@ -55,18 +55,18 @@ export function memberOf(
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { ...metadata, name, labels: { ...metadata.labels, [podRevisionLabel]: revision } },
-    // A template has a spec, or it would not have been let in.
+    // Validation guarantees that a template has a spec.
     spec: { ...spec!, hostname: name, subdomain: set.spec?.serviceName ?? '' },
   };
   return withStorage(set, ordinal, withIdentity(pod, ordinal, options));
 }
 
-/** Whether a Pod says itself which one it is. */
+/** Reports whether a Pod has its identity labels. */
 export function hasIdentity({ metadata }: Pod): boolean {
   return metadata.labels?.[podNameLabel] === metadata.name;
 }
 
-/** A Pod that says itself which one it is. */
+/** Returns a Pod with its identity labels. */
 export function withIdentity(pod: Pod, ordinal: number, { isIndexed = true }: MemberOptions = {}): Pod {
   const { metadata } = pod;
   const index = isIndexed ? { [podIndexLabel]: String(ordinal) } : {};
@@ -74,7 +74,7 @@ export function withIdentity(pod: Pod, ordinal: number, { isIndexed = true }: Me
   return { ...pod, metadata: { ...metadata, labels } };
 }
 
-/** The claims of one Pod, as they are to be made. */
+/** Returns the PVCs of one Pod. */
 export function claimsFor(set: NumberedSet, ordinal: number): readonly PersistentVolumeClaim[] {
   const { volumeClaimTemplates = [], selector } = set.spec ?? {};
   const { namespace } = set.metadata;
@@ -91,7 +91,7 @@ export function claimsFor(set: NumberedSet, ordinal: number): readonly Persisten
   }));
 }
 
-/** The volume of each claim template by the claim that is the Pod's own. */
+/** Returns the PVC name of each volumeClaimTemplate. */
 function claimVolumes(set: NumberedSet, ordinal: number): ReadonlyMap<string, string> {
   const templates = set.spec?.volumeClaimTemplates ?? [];
   return new Map(templates.map(({ metadata: { name = '' } }) => [name, claimName(set, name, ordinal)]));
@@ -101,7 +101,7 @@ export function claimName(set: NumberedSet, template = '', ordinal: number): str
   return `${template}-${set.metadata.name}-${ordinal}`;
 }
 
-/** Whether a Pod uses its own claims. */
+/** Reports whether a Pod uses its own PVCs. */
 export function hasStorage(set: NumberedSet, ordinal: number, { spec }: Pod): boolean {
   const volumes = new Map(spec?.volumes?.map((volume) => [volume.name, volume.persistentVolumeClaim?.claimName]));
   return claimVolumes(set, ordinal)
@@ -109,7 +109,7 @@ export function hasStorage(set: NumberedSet, ordinal: number, { spec }: Pod): bo
     .every(([name, claim]) => volumes.get(name) === claim);
 }
 
-/** A Pod that uses its own claims, in place of whatever volumes it has of their names. */
+/** Returns a Pod that uses its own PVCs; they replace volumes of the same names. */
 export function withStorage(set: NumberedSet, ordinal: number, pod: Pod): Pod {
   const claims = claimVolumes(set, ordinal);
   if (claims.size === 0) return pod;

@@ -1,4 +1,4 @@
-/** What is done for one Pod of a StatefulSet: it is made with its claims, put right, or deleted. */
+/** Steps for one Pod of a StatefulSet: creation with its PVCs, correction, and deletion. */
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import {
@@ -14,7 +14,7 @@ import {
 import { hasOtherController, isLeftBehind, type Tenure, wantedOwners } from './claim-retention.ts';
 import { claimsFor, hasIdentity, hasStorage, type NumberedSet, withIdentity, withStorage } from './identity.ts';
 
-/** A number in a set, the Pod that has it or is to have it, and how to find the claims there are. */
+/** An ordinal of a set with its Pod, existing or not, and a lookup of PVCs. */
 export type Seat = {
   readonly set: NumberedSet;
   readonly pod: Pod;
@@ -22,13 +22,13 @@ export type Seat = {
   readonly findClaim: (name: string) => PersistentVolumeClaim | undefined;
 };
 
-/** A Pod, there or still to be made, and whose its claims are. */
+/** A Pod, existing or not, and the ownership of its PVCs. */
 export type Member = Tenure & Seat;
 
-/** What is done about claims comes before what is done about their Pod. */
+/** Actions on PVCs precede actions on their Pod. */
 export type Step = { readonly claims: readonly Action[]; readonly pod: readonly Action[] };
 
-/** Makes a Pod, after the claims it is to use. It waits for claims that are on their way out. */
+/** Creates a Pod after its PVCs. The creation waits while a PVC is terminating. */
 export function creation(member: Member): Step {
   const { set, pod } = member;
   const present = presentClaims(member);
@@ -44,12 +44,12 @@ export function creation(member: Member): Step {
   };
 }
 
-/** Makes the claims that a Pod waits for. */
+/** Creates the PVCs that a Pod waits for. */
 export function provision(member: Member): readonly Action[] {
   return [...missingClaims(member), ...conflicts(member), ...ownerUpdates(member)];
 }
 
-/** Gives a Pod back what makes it a member, and its claims the owners they are to have. */
+/** Restores the identity of a Pod, and the owner references of its PVCs. */
 export function correction(member: Member): Step {
   const { set, ordinal, pod } = member;
   const usesItsClaims = hasStorage(set, ordinal, pod);
@@ -63,7 +63,7 @@ export function correction(member: Member): Step {
   return { claims, pod: [announced(update(corrected), events)] };
 }
 
-/** Gives the claims of a Pod the owners they are to have, those that go with it the Pod itself. */
+/** Sets the owner references of a condemned Pod's PVCs. */
 export function condemnation(member: Member): readonly Action[] {
   const updates = ownerUpdates(member);
   return updates.length === 0 ? updates : [...conflicts(member), ...updates];
@@ -74,12 +74,12 @@ export function removal(set: NumberedSet, pod: Pod): Action {
   return announced(remove(pod), podEvents(set, 'delete', pod));
 }
 
-/** The claims of a Pod that are there. */
+/** Returns the existing PVCs of a Pod. */
 export function presentClaims({ set, ordinal, findClaim }: Seat): readonly PersistentVolumeClaim[] {
   return claimsFor(set, ordinal).flatMap(({ metadata }) => findClaim(metadata.name ?? '') ?? []);
 }
 
-/** Makes the claims of a Pod that are not there. */
+/** Creates the missing PVCs of a Pod. */
 export function missingClaims({ set, pod, ordinal, findClaim }: Seat): readonly Action[] {
   const inStatefulSet = `Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
   return claimsFor(set, ordinal)
@@ -117,7 +117,7 @@ function conflicts(member: Member): readonly Action[] {
 type Verb = 'create' | 'update' | 'delete';
 const outcomes = { create: 'Create', update: 'Update', delete: 'Delete' } as const;
 
-/** What is told of what is done with a Pod of a set. */
+/** Returns the events for an action on a Pod. */
 export function podEvents(set: NumberedSet, verb: Verb, { metadata }: Pod): Required<Announcement> {
   const what = `${verb} Pod ${metadata.name} in StatefulSet ${set.metadata.name}`;
   return {

@@ -6,28 +6,28 @@ import { podRevisionLabel } from '@kruise/machinery/controller-revision';
 import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 
-/** What a StatefulSet says of itself. */
+/** Inputs of the StatefulSet status. */
 export type Report = {
   readonly set: StatefulSet;
   readonly pods: readonly Pod[];
   readonly current: ControllerRevision;
   readonly update: ControllerRevision;
   readonly collisionCount: number;
-  /** The Pod that is about to be deleted because its revision is not the one wanted. */
+  /** Pod that is about to be deleted for an update. */
   readonly outgoing: Pod | undefined;
 };
 
-/** Whether a Pod runs and is ready. */
+/** Reports whether a Pod is running and ready. */
 export function isRunningAndReady(pod: Pod): boolean {
   return pod.status?.phase === 'Running' && isPodReady(pod);
 }
 
-/** The revision a Pod is of. */
+/** Returns the revision of a Pod. */
 export function revisionOf({ metadata }: Pod): string {
   return metadata.labels?.[podRevisionLabel] ?? '';
 }
 
-/** The figures, and the revision that counts as current: once every Pod is of the update revision, that one. */
+/** Returns the replica counts and the current revision, which becomes the update revision once every Pod is updated. */
 export function statusOf(report: Report, now: Instant): StatefulSetStatus {
   const { set, pods, current, update, outgoing } = report;
   const { replicas: wanted = 1, minReadySeconds = 0, updateStrategy } = set.spec ?? {};

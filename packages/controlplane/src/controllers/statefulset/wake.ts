@@ -1,4 +1,7 @@
-/** What else than its own Pods makes a set of numbered Pods look: names that become free, and claims that come and go. */
+/**
+ * Mappers that enqueue a workload with ordinals for other objects than its own Pods: Pod names that become free, and
+ * PVCs.
+ */
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Caches, Change } from '@kruise/client/informer';
@@ -8,7 +11,7 @@ import type { NumberedSet } from './identity.ts';
 
 type Wake<T> = (change: Change<T>, caches: Caches) => readonly Key[];
 
-/** A Pod that is gone may have had the name that one of a set is to have. */
+/** A deleted Pod may have blocked the name of a member. */
 export function setsOfName(kind: Kind): Wake<Pod> {
   return ({ type, object: { metadata } }, caches) => {
     const stem = stemOf(metadata.name);
@@ -18,7 +21,7 @@ export function setsOfName(kind: Kind): Wake<Pod> {
   };
 }
 
-/** A Pod may wait for a claim to be there, or to be gone. Claims have no owner as a rule, so it goes by their names. */
+/** A Pod may wait for a PVC to exist or to be deleted. PVCs usually have no owner, so the mapping is by name. */
 export function setsThatClaim(kind: Kind): Wake<PersistentVolumeClaim> {
   return ({ object: { metadata } }, caches) => {
     const stem = stemOf(metadata.name);
@@ -28,15 +31,15 @@ export function setsThatClaim(kind: Kind): Wake<PersistentVolumeClaim> {
   };
 }
 
-/** What the claims of a set are called, without the number of the Pod. */
+/** Indexes sets by the names of their PVCs without the ordinal. */
 function byClaimStem(object: unknown): readonly string[] {
-  // Those who ask are sets of numbered Pods.
+  // Only workloads with ordinals use this index.
   const { metadata, spec } = object as NumberedSet;
   const templates = spec?.volumeClaimTemplates ?? [];
   return templates.map((template) => `${metadata.namespace}/${template.metadata.name}-${metadata.name}`);
 }
 
-/** What comes before the number at the end of a name. */
+/** Returns the part of a name before its ordinal. */
 function stemOf(name = ''): string | undefined {
   return /^(.*)-\d+$/.exec(name)?.[1];
 }

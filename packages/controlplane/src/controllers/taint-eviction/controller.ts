@@ -8,10 +8,13 @@ import type { Instant } from '@kruise/values/time';
 import { byNode } from '../pod-indexes.ts';
 import { decide, type Observed } from './decide.ts';
 
-/** Deletes Pods from nodes with taints that they do not bear, or not for so long. */
+/**
+ * Taint eviction controller: deletes Pods that do not tolerate a NoExecute taint of their node, or only for a limited
+ * time.
+ */
 export function taintEvictionController(): Controller {
-  // When a Pod is to go counts from when it and the taint met, which nothing in the cluster tells. Who starts anew gives
-  // every Pod its whole time again.
+  // The eviction time counts from when the Pod and the taint were first seen together, which is only in memory. After a
+  // restart, every Pod gets its whole toleration time again.
   const evictions = new Map<Key, { readonly uid: string | undefined; readonly at: Instant }>();
 
   function observe(caches: Caches, key: Key): Observed | undefined {
@@ -22,7 +25,7 @@ export function taintEvictionController(): Controller {
     }
     const taints = evictingTaintsOf(caches.of(node).get(found.spec.nodeName));
     const planned = evictions.get(key);
-    // A later Pod of the name has its own time.
+    // A later Pod of the same name has its own eviction time.
     const evictAt = planned?.uid === found.metadata.uid ? planned?.at : undefined;
     return taints.length === 0 && evictAt === undefined ? undefined : { pod: found, taints, evictAt };
   }

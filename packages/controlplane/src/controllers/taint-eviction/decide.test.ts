@@ -8,7 +8,7 @@ import { decide } from './decide.ts';
 const now = Date.UTC(2026, 0, 1);
 const inSeconds = (seconds: number) => now + seconds * 1000;
 
-/** Tolerations as `key=seconds`, or `key` for ever. */
+/** Parses tolerations as `key=seconds`, or `key` without a limit. */
 function pod(tolerations: string, metadata: Pod['metadata'] = {}): Pod {
   return {
     apiVersion: 'v1',
@@ -40,26 +40,42 @@ const cases: readonly {
   evicts: number | undefined;
   does?: string;
 }[] = [
-  { name: 'a Pod stays where there is nothing to bear', taints: '', evicts: undefined },
-  { name: 'a Pod that does not bear a taint goes at once', taints: 'a', evicts: 0, does: 'Marking for deletion' },
+  { name: 'a Pod without taints stays', taints: '', evicts: undefined },
   {
-    name: 'a Pod that does not bear one of two goes at once',
+    name: 'a Pod that does not tolerate a taint is evicted at once',
+    taints: 'a',
+    evicts: 0,
+    does: 'Marking for deletion',
+  },
+  {
+    name: 'a Pod that does not tolerate one of two taints is evicted at once',
     tolerations: 'a',
     taints: 'a b',
     evicts: 0,
     does: 'Marking for deletion',
   },
-  { name: 'a Pod that bears a taint for ever stays', tolerations: 'a', taints: 'a', evicts: undefined },
-  { name: 'a Pod that bears a taint for a while goes after it', tolerations: 'a=300', taints: 'a', evicts: 300 },
-  { name: 'the shorter of two times counts', tolerations: 'a=300 b=20', taints: 'a b', evicts: 20 },
-  { name: 'a time beside for ever counts', tolerations: 'a b=20', taints: 'a b', evicts: 20 },
-  { name: 'a time of 0 is none', tolerations: 'a=0', taints: 'a', evicts: 0, does: 'Marking for deletion' },
-  { name: 'a time below 0 is none', tolerations: 'a=-7', taints: 'a', evicts: 0, does: 'Marking for deletion' },
-  { name: 'of two tolerations for one taint the first counts', tolerations: 'a=300 a=20', taints: 'a', evicts: 300 },
-  { name: 'the time that was given first stays', tolerations: 'a=300', taints: 'a', evictAt: 100, evicts: 100 },
-  { name: 'a further taint does not shorten it', tolerations: 'a=300 b=20', taints: 'a b', evictAt: 100, evicts: 100 },
+  { name: 'a Pod that tolerates a taint without a limit stays', tolerations: 'a', taints: 'a', evicts: undefined },
   {
-    name: 'a further taint that is not borne ends it',
+    name: 'a Pod that tolerates a taint for a limited time is evicted after it',
+    tolerations: 'a=300',
+    taints: 'a',
+    evicts: 300,
+  },
+  { name: 'the shorter of two times counts', tolerations: 'a=300 b=20', taints: 'a b', evicts: 20 },
+  { name: 'a limited time counts beside an unlimited one', tolerations: 'a b=20', taints: 'a b', evicts: 20 },
+  { name: 'a time of 0 means at once', tolerations: 'a=0', taints: 'a', evicts: 0, does: 'Marking for deletion' },
+  { name: 'a negative time means at once', tolerations: 'a=-7', taints: 'a', evicts: 0, does: 'Marking for deletion' },
+  { name: 'the first of two tolerations for one taint counts', tolerations: 'a=300 a=20', taints: 'a', evicts: 300 },
+  { name: 'the first eviction time is kept', tolerations: 'a=300', taints: 'a', evictAt: 100, evicts: 100 },
+  {
+    name: 'a further taint does not shorten the time',
+    tolerations: 'a=300 b=20',
+    taints: 'a b',
+    evictAt: 100,
+    evicts: 100,
+  },
+  {
+    name: 'a further taint that is not tolerated evicts at once',
     tolerations: 'a=300',
     taints: 'a b',
     evictAt: 100,
@@ -67,7 +83,7 @@ const cases: readonly {
     does: 'Marking for deletion',
   },
   {
-    name: 'a Pod whose time has come goes',
+    name: 'a Pod whose time has passed is evicted',
     tolerations: 'a=300',
     taints: 'a',
     evictAt: 0,
@@ -75,7 +91,7 @@ const cases: readonly {
     does: 'Marking for deletion',
   },
   {
-    name: 'a Pod stays when the taints are gone',
+    name: 'a Pod stays when the taints are removed',
     tolerations: 'a=300',
     taints: '',
     evictAt: 100,
@@ -83,7 +99,7 @@ const cases: readonly {
     does: 'Cancelling deletion of',
   },
   {
-    name: 'a Pod stays that now bears them for ever',
+    name: 'a Pod that tolerates the taints without a limit by now stays',
     tolerations: 'a',
     taints: 'a',
     evictAt: 100,
@@ -105,12 +121,12 @@ for (const { name, tolerations = '', taints: keys, evictAt, evicts, does } of ca
   });
 }
 
-test('a Pod on its way out is left alone', () => {
+test('a terminating Pod is ignored', () => {
   const leaving = pod('', { deletionTimestamp: '2026-01-01T00:00:00Z' });
   assert.deepEqual(decide({ pod: leaving, taints: taints('a'), evictAt: undefined }, now).actions, []);
 });
 
-test('no Pod goes before the time it bears, and whoever looks then finds it over', () => {
+test('no Pod is evicted early, and after the requeue delay it is due', () => {
   const seconds = fc.option(fc.integer({ min: -5, max: 600 }), { nil: undefined });
   const tolerations = fc.uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'c'), seconds), {
     selector: ([key]) => key,

@@ -7,19 +7,19 @@ import { findCondition, withCondition } from '@kruise/machinery/conditions';
 import { tolerates } from '@kruise/machinery/tolerations';
 import type { Instant } from '@kruise/values/time';
 
-/** A Pod, what its node wants, and when it is to go, if that was settled before. */
+/** A Pod, the taints of its node, and the eviction time if it was already set. */
 export type Observed = {
   readonly pod: Pod;
   readonly taints: readonly Taint[];
   readonly evictAt: Instant | undefined;
 };
 
-/** When the Pod is to go, and what is to be done now. */
+/** Eviction time and the actions of now. */
 export type Plan = { readonly evictAt: Instant | undefined; readonly actions: readonly Action[] };
 
 /**
- * A Pod that bears the taints for a while keeps the time it was given first: another taint, or the same once more,
- * neither prolongs nor shortens it. One that does not bear them goes at once.
+ * Sets the eviction time once: a second taint neither prolongs nor shortens it. A Pod that does not tolerate a taint is
+ * evicted at once.
  */
 export function decide({ pod, taints, evictAt }: Observed, now: Instant): Plan {
   if (isBeingDeleted(pod)) return { evictAt: undefined, actions: [] };
@@ -30,7 +30,7 @@ export function decide({ pod, taints, evictAt }: Observed, now: Instant): Plan {
   return { evictAt: due, actions: due <= now ? evict(pod, now) : [] };
 }
 
-/** How long a Pod may stay with taints: 0 if it does not bear one of them, undefined for ever. */
+/** Returns how long a Pod tolerates the taints: 0 if it does not tolerate one of them, undefined for no limit. */
 export function tolerationSeconds(taints: readonly Taint[], tolerations: readonly Toleration[]): number | undefined {
   let shortest: number | undefined;
   for (const taint of taints) {

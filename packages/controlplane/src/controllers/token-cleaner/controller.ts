@@ -3,7 +3,7 @@ import { type Controller, defineController } from '@kruise/client/controller';
 import { isBootstrapToken } from '../bootstrap-token.ts';
 import { decide } from './decide.ts';
 
-/** Removes tokens by which nodes introduce themselves once they are no longer good. */
+/** Token cleaner: deletes expired bootstrap tokens. */
 export const tokenCleaner: Controller = defineController({
   name: 'token-cleaner',
   for: secret,

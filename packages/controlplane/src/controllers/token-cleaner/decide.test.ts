@@ -13,11 +13,11 @@ const tokenOf = (expiration?: string) =>
   }) as unknown as Secret;
 
 const cases: readonly { name: string; token: Secret; comes: 'goes' | 'stays' | number }[] = [
-  { name: 'a token without an end stays', token: tokenOf(), comes: 'stays' },
-  { name: 'a token stays until its end', token: tokenOf('2026-01-01T00:01:00Z'), comes: 60 },
-  { name: 'a token goes at its end', token: tokenOf('2026-01-01T00:00:00Z'), comes: 'goes' },
-  { name: 'the end may be told in any zone', token: tokenOf('2026-01-01T01:00:30+01:00'), comes: 30 },
-  { name: 'an end nobody understands has come', token: tokenOf('soon'), comes: 'goes' },
+  { name: 'a token without an expiration is kept', token: tokenOf(), comes: 'stays' },
+  { name: 'a token is kept until it expires', token: tokenOf('2026-01-01T00:01:00Z'), comes: 60 },
+  { name: 'a token is deleted when it expires', token: tokenOf('2026-01-01T00:00:00Z'), comes: 'goes' },
+  { name: 'the expiration may be in any time zone', token: tokenOf('2026-01-01T01:00:30+01:00'), comes: 30 },
+  { name: 'an unreadable expiration counts as expired', token: tokenOf('soon'), comes: 'goes' },
 ];
 for (const { name, token, comes } of cases) {
   test(name, () => {
@@ -26,7 +26,7 @@ for (const { name, token, comes } of cases) {
   });
 }
 
-test('whoever looks when told to finds the token at its end', () => {
+test('after the requeue delay, the token is expired', () => {
   fc.assert(
     fc.property(fc.integer({ min: -100, max: 100_000 }), (seconds) => {
       const token = tokenOf(formatTime(now + seconds * 1000));

@@ -4,7 +4,7 @@ import type { Decision } from '@kruise/client/controller';
 import type { Instant } from '@kruise/values/time';
 import { tokenExpiry } from '../bootstrap-token.ts';
 
-/** A token that is no longer good goes. */
+/** Deletes an expired token. */
 export function decide(token: Secret, now: Instant): Decision<undefined> {
   const expiry = tokenExpiry(token);
   if (expiry === undefined) return { actions: [] };

@@ -4,7 +4,7 @@ import { job } from '@kruise/api/batch/job';
 import { formatTime } from '@kruise/values/time';
 import { startCluster } from '../../testing/cluster.ts';
 
-test('a Job is deleted some time after it has ended, with the rights of its account', async () => {
+test('a Job is deleted after its TTL, with the permissions of the ServiceAccount', async () => {
   await using cluster = await startCluster();
   const { client, clock } = cluster;
   await cluster.run(['ttl-after-finished-controller']);

@@ -19,13 +19,13 @@ const jobOf = (status: JobStatus, ttlSecondsAfterFinished?: number, metadata: Jo
 });
 
 const cases = [
-  { name: 'a Job is deleted once its time is over', job: jobOf(ended(60), 60), does: 'delete' },
-  { name: 'a Job that failed is deleted, too', job: jobOf(ended(61, 'Failed'), 60), does: 'delete' },
-  { name: 'a Job may go at once', job: jobOf(ended(0), 0), does: 'delete' },
-  { name: 'a Job is looked at again when its time is over', job: jobOf(ended(45), 60), does: 'wait 15' },
-  { name: 'a Job without a limit stays', job: jobOf(ended(1e6)), does: '' },
-  { name: 'a Job that goes on stays', job: jobOf({}, 0), does: '' },
-  { name: 'a Job that is about to end stays', job: jobOf(ended(60, 'FailureTarget'), 0), does: '' },
+  { name: 'a Job is deleted after its TTL', job: jobOf(ended(60), 60), does: 'delete' },
+  { name: 'a failed Job is deleted, too', job: jobOf(ended(61, 'Failed'), 60), does: 'delete' },
+  { name: 'a Job with a zero TTL is deleted at once', job: jobOf(ended(0), 0), does: 'delete' },
+  { name: 'a Job is requeued at the end of its TTL', job: jobOf(ended(45), 60), does: 'wait 15' },
+  { name: 'a Job without a TTL is kept', job: jobOf(ended(1e6)), does: '' },
+  { name: 'an active Job is kept', job: jobOf({}, 0), does: '' },
+  { name: 'a Job that is about to finish is kept', job: jobOf(ended(60, 'FailureTarget'), 0), does: '' },
   {
     name: 'a Job is deleted once',
     job: jobOf(ended(60), 0, { deletionTimestamp: formatTime(now) }),
@@ -41,12 +41,12 @@ for (const { name, job, does } of cases) {
   });
 }
 
-test('a Job goes after its Pods, and only as it was seen', () => {
+test('a Job is deleted in the foreground, with a precondition', () => {
   const [action] = decide(jobOf(ended(60), 60), now).actions as RemoveAction[];
   assert.deepEqual(action?.options, { propagationPolicy: 'Foreground', preconditions: { resourceVersion: '7' } });
 });
 
-test('whoever looks when told to finds the time over, and deletes once', () => {
+test('after the requeue delay, the TTL has passed, and the Job is deleted once', () => {
   fc.assert(
     fc.property(fc.nat(100_000), fc.nat(100_000), fc.constantFrom('Complete', 'Failed'), (ago, ttl, type) => {
       const job = jobOf(ended(ago, type), ttl);

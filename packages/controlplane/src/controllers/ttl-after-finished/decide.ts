@@ -1,4 +1,4 @@
-/** Deletes Jobs some time after they ended, together with their Pods. */
+/** TTL-after-finished reconciler: deletes finished Jobs, together with their Pods, after their TTL. */
 import type { Job, JobStatus } from '@kruise/api/batch/job';
 import { isBeingDeleted, remove } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
@@ -10,7 +10,7 @@ export function decide(job: Job, now: Instant): Decision<JobStatus | undefined> 
   if (expiresAt === undefined || isBeingDeleted(job)) return { actions: [] };
   if (expiresAt > now) return { actions: [], requeueAfterSeconds: (expiresAt - now) / 1000 };
   const { resourceVersion } = job.metadata;
-  // Whoever has just given the Job more time, unseen as yet, must not lose it.
+  // The precondition protects a Job whose TTL was just extended while the cache is stale.
   const preconditions = resourceVersion === undefined ? {} : { resourceVersion };
   return { actions: [{ ...remove(job), options: { propagationPolicy: 'Foreground', preconditions } }] };
 }

@@ -3,7 +3,7 @@ import { defineController, watch } from '@kruise/client/controller';
 import { keyOf } from '@kruise/client/object-key';
 import { decide, isAtBound, ttlAnnotation } from './decide.ts';
 
-/** Tells kubelets how long they may go by what they know of Secrets and ConfigMaps: the longer, the more there are. */
+/** TTL controller: sets how long kubelets may cache Secrets and ConfigMaps, depending on the number of nodes. */
 export const ttlController = defineController({
   name: 'ttl',
   for: node,

@@ -20,7 +20,7 @@ const cases: readonly [nodeCount: number, current: string | undefined, wanted: s
   [5, 'often', '0'],
 ];
 for (const [nodeCount, current, wanted] of cases) {
-  test(`with ${nodeCount} nodes ${current} ${wanted === undefined ? 'stays' : `becomes ${wanted}`}`, () => {
+  test(`with ${nodeCount} nodes, a TTL of ${current} ${wanted === undefined ? 'is kept' : `becomes ${wanted}`}`, () => {
     const annotations = current === undefined ? {} : { [ttlAnnotation]: current };
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a', annotations } };
     const changes = decide({ node, nodeCount }).actions.map((action) => action.type === 'patch' && action.patch);
@@ -29,12 +29,12 @@ for (const [nodeCount, current, wanted] of cases) {
   });
 }
 
-test('every node is looked at where the count leaves a step', () => {
+test('every node is enqueued when the node count leaves a step', () => {
   const bounds = Array.from({ length: 2100 }, (_, count) => count).filter(isAtBound);
   assert.deepEqual(bounds, [89, 101, 449, 501, 899, 1001, 1799, 2001]);
 });
 
-test('a node has what its number asks for after one write, and a node more or less changes nothing within a step', () => {
+test('a node has its TTL after one write, and one node more or less changes nothing within a step', () => {
   const current = fc.constantFrom(undefined, '0', '15', '30', '60', '300', 'often');
   fc.assert(
     fc.property(fc.nat(3000), current, (nodeCount, text) => {

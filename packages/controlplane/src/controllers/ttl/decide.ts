@@ -4,7 +4,7 @@ import type { Decision } from '@kruise/client/controller';
 
 export const ttlAnnotation = 'node.alpha.kubernetes.io/ttl';
 
-/** So long kubelets may go by what they know of Secrets and ConfigMaps, by the number of nodes that ask. */
+/** TTL of cached Secrets and ConfigMaps by the number of nodes. */
 const steps = [
   { fewest: 0, most: 100, ttlSeconds: 0 },
   { fewest: 90, most: 500, ttlSeconds: 15 },
@@ -15,7 +15,10 @@ const steps = [
 
 export type Observed = { readonly node: Node; readonly nodeCount: number };
 
-/** What a node has stays as long as it is within bounds, which overlap: a node more or less must not change all others. */
+/**
+ * A node keeps its TTL while the cluster size is within overlapping bounds, so that one added or removed node does not
+ * change all others.
+ */
 export function decide({ node, nodeCount }: Observed): Decision<Node['status']> {
   const current = node.metadata.annotations?.[ttlAnnotation];
   const isKept = steps.some(
@@ -26,7 +29,7 @@ export function decide({ node, nodeCount }: Observed): Decision<Node['status']> 
   return { actions: [patch(node, { metadata: { annotations: { [ttlAnnotation]: String(ttlSeconds) } } })] };
 }
 
-/** Whether a count of nodes is one at which some nodes' time may change. */
+/** Reports whether the TTL of nodes may change at this cluster size. */
 export function isAtBound(nodeCount: number): boolean {
   return steps.some(({ fewest, most }) => nodeCount === fewest - 1 || nodeCount === most + 1);
 }

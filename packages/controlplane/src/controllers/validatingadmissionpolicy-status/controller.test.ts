@@ -25,7 +25,7 @@ async function check(cluster: Cluster, expression: string, [apiGroup, resource] 
   return status?.typeChecking?.expressionWarnings?.map(({ fieldRef }) => fieldRef);
 }
 
-test('a policy says what is doubtful in it, and no more once that is put right', async () => {
+test('a policy reports type-checking warnings, and removes them once they are fixed', async () => {
   await using cluster = await startChecking();
   assert.deepEqual(await check(cluster, 'object.spec.replica > 1'), ['spec.validations[0].expression']);
   assert.equal(await check(cluster, 'object.spec.replicas > 1'), undefined);
@@ -37,7 +37,7 @@ test('a policy says what is doubtful in it, and no more once that is put right',
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('kinds that users define are known by their definitions', async () => {
+test('custom resources are type-checked by their CRDs', async () => {
   await using cluster = await startChecking();
   await defineBox(cluster.client);
   await cluster.pass(1);

@@ -13,7 +13,7 @@ import { apiVersionOf } from '@kruise/schema/kind';
 import type { JsonSchema } from '@kruise/schema/structural';
 import { decide } from './decide.ts';
 
-/** Says of each policy what is doubtful in its expressions. */
+/** ValidatingAdmissionPolicy status controller: reports type-checking warnings of the expressions of each policy. */
 export const validatingAdmissionPolicyStatusController: Controller = defineController({
   name: 'validatingadmissionpolicy-status',
   for: validatingAdmissionPolicy,
@@ -32,7 +32,7 @@ function kindsIn(caches: Caches): Kinds {
     for (const { spec } of caches.of(customResourceDefinition).list()) {
       for (const { name: version, schema } of spec.versions) {
         const names = { group: spec.group, version, kind: spec.names.kind };
-        // The server has checked that it is a schema.
+        // The API server has validated the schema.
         const described = describeDefined(names, (schema?.openAPIV3Schema ?? {}) as JsonSchema);
         if (isMeant({ ...described, plural: spec.names.plural })) return described;
       }

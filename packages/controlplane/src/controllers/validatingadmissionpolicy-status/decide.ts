@@ -4,7 +4,7 @@ import type { Decision, StatusOf } from '@kruise/client/controller';
 
 export type Observed = { readonly policy: ValidatingAdmissionPolicy; readonly kinds: Kinds };
 
-/** What is doubtful in a policy is said once for each generation of it. */
+/** Type-checks each generation of a policy once. */
 export function decide({ policy, kinds }: Observed): Decision<StatusOf<ValidatingAdmissionPolicy>> {
   const { metadata, status } = policy;
   const generation = metadata.generation ?? 0;

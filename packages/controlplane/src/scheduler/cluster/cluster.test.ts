@@ -21,7 +21,7 @@ const zone = 'topology.kubernetes.io/zone';
 
 const plain = <K, V>(map: ReadonlyMap<K, V>) => [...map].sort().filter(([, value]) => value !== 0);
 
-/** All that a cycle can ask, in a form that can be compared. */
+/** Returns everything that a cycle can query, in a comparable form. */
 function summary(cluster: Cluster) {
   const tally = cluster.tallies.of(query);
   return {
@@ -127,7 +127,7 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   ),
 );
 
-test('whatever happens, everything adds up as if it had been counted anew', () => {
+test('after any events, all aggregates equal a full recount', () => {
   fc.assert(
     fc.property(fc.array(arbitraryStep, { maxLength: 40 }), fc.nat(40), (steps, asked) => {
       const cluster = createCluster();
@@ -135,7 +135,7 @@ test('whatever happens, everything adds up as if it had been counted anew', () =
       const pods = new Map<string, Pod>();
       for (const [index, step] of steps.entries()) {
         step(cluster, nodes, pods);
-        // What is asked for from the beginning is kept up to date; what is asked for at the end is counted.
+        // A query from the start is maintained; a query at the end is counted.
         if (index === asked) summary(cluster);
       }
       assert.deepEqual(summary(cluster), summary(clusterOf([...nodes.values()], [...pods.values()])));
@@ -144,7 +144,7 @@ test('whatever happens, everything adds up as if it had been counted anew', () =
   );
 });
 
-test('an assumed Pod counts until it is forgotten, and stays when it is seen', () => {
+test('an assumed Pod counts until it is forgotten, and stays when it is observed', () => {
   const cluster = clusterOf([nodeOf('n')]);
   const count = () => cluster.node('n')?.pods.size;
   cluster.assume(podInfoOf(podOf('p')), 'n');
@@ -158,21 +158,21 @@ test('an assumed Pod counts until it is forgotten, and stays when it is seen', (
   assert.equal(count(), 1);
 });
 
-test('a Pod that turns up on another node than was assumed is there', () => {
+test('a Pod observed on another node than assumed is moved there', () => {
   const cluster = clusterOf([nodeOf('m'), nodeOf('n')]);
   cluster.assume(podInfoOf(podOf('p')), 'n');
   cluster.setPod(podOf('p', { on: 'm' }));
   assert.deepEqual([cluster.node('m')?.pods.size, cluster.node('n')?.pods.size], [1, 0]);
 });
 
-test('Pods are remembered of a node that is not known yet', () => {
+test('Pods of a node that is not known yet are kept', () => {
   const cluster = clusterOf([], [podOf('p', { on: 'n', requests: { cpu: '1' } })]);
   assert.deepEqual(cluster.nodes, []);
   cluster.setNode(nodeOf('n'));
   assert.equal(cluster.node('n')?.requested.milliCpu, 1000);
 });
 
-test('a Pod is reckoned anew when its containers hold something else, and only then', () => {
+test('requests are recomputed only when the allocated resources of containers change', () => {
   const cluster = clusterOf([nodeOf('n')]);
   const pod = podOf('p', { on: 'n', requests: { cpu: '1' } });
   const holding = (cpu: string, ready: boolean): Pod => ({

@@ -1,8 +1,8 @@
 /**
- * The cluster as the scheduler knows it: nodes, the Pods on them, and those it has just put there and whose binding is
- * not seen yet (assumed). Everything a cycle asks for is kept added up, and brought up to date by each change alone.
+ * Scheduler cache: nodes, the Pods on them, and assumed Pods whose binding is not observed yet. Everything that a cycle
+ * needs is aggregated, and updated incrementally.
  *
- * There is no snapshot. A cycle runs without a pause, so nothing can change under it.
+ * There is no snapshot. A cycle runs synchronously, so nothing changes during it.
  */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
@@ -12,30 +12,30 @@ import { createNodeOrder } from './node-order.ts';
 import { type PodInfo, podInfoOf, relabelled } from './pod-info.ts';
 import { createTallies, type Tallies } from './tally.ts';
 
-/** What can be asked of the cluster. */
+/** Read access to the scheduler cache. */
 export type ClusterView = {
-  /** The nodes, in the order they are looked at. */
+  /** Nodes in scheduling order. */
   readonly nodes: readonly NodeInfo[];
   node(name: string): NodeInfo | undefined;
-  /** How many nodes there are of each value of a label. */
+  /** Returns the number of nodes for each value of a label. */
   domains(topologyKey: string): ReadonlyMap<string, number>;
   readonly tallies: Tallies;
-  /** Whether any node has an image. */
+  /** Reports whether any node has an image. */
   hasImage(name: string): boolean;
 };
 
 export type Cluster = ClusterView & {
   setNode(node: Node): void;
   removeNode(name: string): void;
-  /** A Pod is on a node, as the API server has it: one that is new, was assumed, or has changed. */
+  /** Adds or updates a Pod that is bound to a node, assumed before or not. */
   setPod(pod: Pod): void;
   removePod(uid: string): void;
-  /** A Pod is as good as on a node. */
+  /** Assumes that a Pod is on a node. */
   assume(pod: PodInfo, node: string): void;
-  /** What was assumed did not come about. */
+  /** Removes an assumed Pod whose binding failed. */
   forget(uid: string): void;
   isAssumed(uid: string): boolean;
-  /** The Pod as it is on its node. */
+  /** Returns the Pod with its node. */
   pod(uid: string): PodInfo | undefined;
 };
 
@@ -118,7 +118,7 @@ export function createCluster(): Cluster {
       const info = infos.get(name);
       if (!info) return;
       images.set(info, undefined);
-      // Its Pods may still be seen to go, one by one.
+      // The deletions of its Pods may be observed later, one by one.
       relabel(info, undefined);
       order.remove(name);
       dropIfEmpty(info);
@@ -130,7 +130,7 @@ export function createCluster(): Cluster {
       const before = place?.node.pods.get(uid);
       const takesAsMuch = before !== undefined && isAsMuch(before.pod, pod);
       if (place && takesAsMuch && place.node.name === name && isCountedAlike(before.pod, pod)) {
-        // What matters is as it was; only the object is newer.
+        // Nothing relevant changed; only the object is newer.
         place.node.pods.set(uid, { ...before, pod });
         if (place.isAssumed) placed.set(uid, { node: place.node, isAssumed: false });
         return;
@@ -152,7 +152,7 @@ function countLabel(counts: Map<string, number>, value: string | undefined, by: 
   if (value !== undefined) count(counts, value, by);
 }
 
-/** Whether one state of a Pod takes up as much as another, as far as can be told at a glance. */
+/** Reports whether two states of a Pod have the same requests, by a cheap comparison. */
 function isAsMuch(a: Pod, b: Pod): boolean {
   return (
     (a.spec === b.spec || isSame(withoutNode(a), withoutNode(b))) &&
@@ -160,17 +160,17 @@ function isAsMuch(a: Pod, b: Pod): boolean {
   );
 }
 
-/** Whether one state of a Pod is counted among the same Pods as another. */
+/** Reports whether two states of a Pod are counted by the same queries. */
 function isCountedAlike({ metadata: a }: Pod, { metadata: b }: Pod): boolean {
   return (a.deletionTimestamp == null) === (b.deletionTimestamp == null) && isSame(a.labels, b.labels);
 }
 
-/** A Pod that was assumed has no node yet. Everything else in the two is the same in memory, as a rule. */
+/** An assumed Pod has no node name yet. Everything else in the two objects is usually shared in memory. */
 function withoutNode({ spec }: Pod): object {
   return { ...spec, nodeName: undefined };
 }
 
-/** What containers hold, which may be something else than they ask for, and what is said of giving them that. */
+/** Returns the allocated resources of containers, which may differ from their requests, and the resize status. */
 function ownResources({ status }: Pod): unknown {
   const { containerStatuses = [], initContainerStatuses = [], conditions = [] } = status ?? {};
   const held = [...initContainerStatuses, ...containerStatuses].filter(({ resources }) => resources != null);
@@ -181,7 +181,7 @@ function ownResources({ status }: Pod): unknown {
   };
 }
 
-/** Which images are on which nodes. */
+/** Creates the index of images by node. */
 function createImages() {
   const states = new Map<string, ImageState>();
   const namesOf = (node: Node | undefined) =>

@@ -1,4 +1,4 @@
-/** What else plugins look up, beside nodes and the Pods on them: at once, from caches. */
+/** Lookups of plugins in informer caches, besides nodes and their Pods. */
 
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { statefulSet } from '@kruise/api/apps/statefulset';
@@ -16,12 +16,12 @@ export type Lookup = {
   namespaceLabels(name: string): Labels;
   services(namespace: string): readonly Service[];
   budgets(): readonly PodDisruptionBudget[];
-  /** The selector of a workload that controls Pods, of those kinds whose Pods are spread without being asked to. */
+  /** Returns the selector of a controller whose Pods are spread by default constraints. */
   workloadSelector(kind: WorkloadKind, key: string): LabelSelector | undefined;
 };
 export type WorkloadKind = 'ReplicationController' | 'ReplicaSet' | 'StatefulSet';
 
-/** The kinds that are looked up. */
+/** Kinds that plugins look up. */
 export const lookedUpKinds = [
   namespace,
   service,

@@ -1,38 +1,38 @@
-/** A node and what is on it, added up, so that nothing need be counted when a Pod asks for a place. */
+/** NodeInfo: a node and the aggregated state of its Pods, so that nothing is counted in a scheduling cycle. */
 import type { Node, Taint } from '@kruise/api/core/node';
 import { amountsOf } from '@kruise/machinery/resource-list';
 import { parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { HostPort, PodInfo } from './pod-info.ts';
 import { accumulate, copyResources, noResources, type Resources, resourcesOf } from './resources.ts';
 
-/** What is known of an image on several nodes. */
+/** State of an image on several nodes. */
 export type ImageState = { readonly sizeBytes: number; readonly nodes: Set<string> };
 
 export type NodeInfo = {
   readonly name: string;
-  /** Undefined where Pods are known of a node that is not. */
+  /** Undefined if Pods of an unknown node were observed. */
   node: Node | undefined;
-  /** The labels of the node. */
+  /** Labels of the node. */
   labels: Readonly<Record<string, string>>;
-  /** The taints of the node; most have none. */
+  /** Taints of the node; most nodes have none. */
   taints: readonly Taint[];
   isUnschedulable: boolean;
   allocatable: Resources;
   allowedPods: number;
   readonly pods: Map<string, PodInfo>;
-  /** How many Pods there are of each priority. */
+  /** Number of Pods by priority. */
   readonly priorities: Map<number, number>;
   readonly requested: Resources;
-  /** What its Pods are taken to need at least. */
+  /** Non-zero requests of its Pods. */
   readonly assumedRequested: { milliCpu: number; memoryBytes: number };
-  /** How many Pods use a port, by `protocol:port` and then by address. */
+  /** Number of Pods by `protocol:port` and then by host IP. */
   readonly usedPorts: Map<string, Map<string, number>>;
-  /** How many Pods use a claim, by `namespace/name`. */
+  /** Number of Pods by PVC (`namespace/name`). */
   readonly usedClaims: Map<string, number>;
   readonly images: Map<string, ImageState>;
-  /** Its place in arrays of what is known of nodes; taken by another once it is gone. */
+  /** Index in arrays with one entry per node; reused after the node is removed. */
   readonly slot: number;
-  /** Another number whenever anything of it has changed. */
+  /** Changes with every update of the node. */
   generation: number;
 };
 
@@ -60,7 +60,7 @@ export function createNodeInfo(name: string, slot = 0): NodeInfo {
   };
 }
 
-/** A node on which something can be tried out without the other being any different. */
+/** Copies a node, so that a simulation does not affect the original. */
 export function copyNodeInfo(info: NodeInfo): NodeInfo {
   return {
     ...info,
@@ -89,7 +89,7 @@ export function putPod(info: NodeInfo, pod: PodInfo): void {
   account(info, pod, 1);
 }
 
-/** Takes a Pod off, as it was when it was put there. */
+/** Removes a Pod in the state in which it was added. */
 export function takePod(info: NodeInfo, uid: string): PodInfo | undefined {
   const pod = info.pods.get(uid);
   if (!pod) return undefined;
@@ -114,20 +114,20 @@ function account(info: NodeInfo, pod: PodInfo, sign: 1 | -1): void {
   info.generation++;
 }
 
-/** Whether any Pod on a node is of a lower priority. */
+/** Reports whether a node has Pods of lower priority. */
 export function hasLesserPods({ priorities }: NodeInfo, priority: number): boolean {
   for (const each of priorities.keys()) if (each < priority) return true;
   return false;
 }
 
-/** Counts in a map that has no zeroes. */
+/** Changes a count in a map that omits zeroes. */
 export function count<K>(counts: Map<K, number>, key: K, by: number): void {
   const sum = (counts.get(key) ?? 0) + by;
   if (sum === 0) counts.delete(key);
   else counts.set(key, sum);
 }
 
-/** Whether a port is in use: on its own address or, where either of them means all addresses, on any. */
+/** Reports whether a host port is in use: on its own IP or, if either IP is the wildcard address, on any. */
 export function isPortUsed(usedPorts: NodeInfo['usedPorts'], { address, protocol, port }: HostPort): boolean {
   const addresses = usedPorts.get(`${protocol}:${port}`);
   if (!addresses) return false;

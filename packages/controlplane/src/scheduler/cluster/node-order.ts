@@ -1,13 +1,13 @@
 /**
- * The order in which nodes are looked at: one of each zone in turn, so that a search that stops early has looked at all
- * zones alike. Within a zone, and among zones, the first to come is the first.
+ * Node order: round robin over the zones, so that a search that stops early covers all zones evenly. Within a zone, and
+ * among zones, the order is that of addition.
  */
 import type { Node } from '@kruise/api/core/node';
 
 export type NodeOrder = {
   set(node: Node): void;
   remove(name: string): void;
-  /** The names of the nodes; the same array until something changes. */
+  /** Node names; the same array until the order changes. */
   names(): readonly string[];
 };
 
@@ -47,7 +47,7 @@ function inTurn(lists: readonly (readonly string[])[]): readonly string[] {
   return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list[index] ?? [])).flat();
 }
 
-/** The zone a node is in, within its region. The labels of old come first, as they do for Kubernetes' own. */
+/** Returns the region and zone of a node. Deprecated labels take precedence, as in kube-scheduler. */
 function zoneKey(labels: Readonly<Record<string, string>>): string {
   const zone = labels['failure-domain.beta.kubernetes.io/zone'] ?? labels['topology.kubernetes.io/zone'] ?? '';
   const region = labels['failure-domain.beta.kubernetes.io/region'] ?? labels['topology.kubernetes.io/region'] ?? '';

@@ -1,6 +1,6 @@
 /**
- * A Pod as the scheduler sees it: what it asks for, reckoned once. A Pod stays the same while it waits and runs, but is
- * looked at in every cycle in which another is to be placed.
+ * PodInfo: a Pod with precomputed requests and terms. A Pod rarely changes, but is evaluated in every cycle in which
+ * another Pod is scheduled.
  */
 import type { PodAffinityTerm } from '@kruise/api/core/affinity';
 import type { Pod } from '@kruise/api/core/pod';
@@ -23,34 +23,34 @@ export type PodInfo = {
   readonly priority: number;
   readonly isTerminating: boolean;
   readonly requests: Resources;
-  /** What it is taken to need at least, so that Pods that ask for nothing are not all put in one place. */
+  /** Non-zero requests: defaults for Pods without requests, so that they are not all placed on one node. */
   readonly assumedRequests: { readonly milliCpu: number; readonly memoryBytes: number };
   readonly hostPorts: readonly HostPort[];
-  /** The claims of its volumes, by `namespace/name`, without those made for it. */
+  /** PVCs of its volumes (`namespace/name`), without those of ephemeral volumes. */
   readonly claims: readonly string[];
   readonly affinity: readonly AffinityTerm[];
   readonly antiAffinity: readonly AffinityTerm[];
   readonly preferredAffinity: readonly WeightedTerm[];
   readonly preferredAntiAffinity: readonly WeightedTerm[];
-  /** Why its affinity makes no sense, if it does not. */
+  /** Reason why its affinity is invalid, if it is. */
   readonly fault: string | undefined;
 };
 
-/** A port of a node: `0.0.0.0` are all addresses. */
+/** A port of a node; `0.0.0.0` means all host IPs. */
 export type HostPort = { readonly address: string; readonly protocol: string; readonly port: number };
 
-/** Other Pods, and which nodes are near to each other. */
+/** A parsed affinity term: selected Pods and the topology key. */
 export type AffinityTerm = {
   readonly namespaces: ReadonlySet<string>;
   readonly namespaceSelector: Selector;
   readonly selector: Selector;
   readonly topologyKey: string;
-  /** The same for terms that mean the same. */
+  /** Equal for equivalent terms. */
   readonly id: string;
 };
 export type WeightedTerm = AffinityTerm & { readonly weight: number };
 
-/** What a container without a request is taken to need. */
+/** Default requests of a container without requests. */
 const assumed = new Map([
   ['cpu', parseQuantity('100m')],
   ['memory', parseQuantity('200Mi')],
@@ -58,7 +58,7 @@ const assumed = new Map([
 
 export function podInfoOf(pod: Pod): PodInfo {
   const { metadata, status } = pod;
-  // A Pod that was stored has a spec.
+  // A stored Pod has a spec.
   const spec = pod.spec!;
   const { name = '', namespace = '', uid = '' } = metadata;
   const requests = requestsOf(pod);
@@ -81,18 +81,18 @@ export function podInfoOf(pod: Pod): PodInfo {
   };
 }
 
-/** What a Pod takes up. */
+/** Returns the effective requests of a Pod. */
 export function requestsOf({ spec, status }: Pod): Resources {
   return resourcesOf(podRequests(spec!, { status }));
 }
 
-/** A Pod that asks for what it asked for before, with other labels or on its way out. */
+/** Returns the PodInfo of a Pod with the same requests, but other labels or deletion state. */
 export function relabelled(info: PodInfo, pod: Pod): PodInfo {
   const { labels, deletionTimestamp } = pod.metadata;
   return { ...info, pod, spec: pod.spec!, labels, isTerminating: deletionTimestamp != null };
 }
 
-/** Whether every container says how much processor and memory it needs. */
+/** Reports whether every container requests CPU and memory. */
 function asksForAll({ containers, initContainers }: PodSpec): boolean {
   for (const list of [containers, initContainers]) {
     for (const { resources } of list ?? []) {
@@ -176,7 +176,7 @@ function termOf(term: PodAffinityTerm, namespace: string): AffinityTerm {
   return { namespaces: new Set(namespaces), namespaceSelector, selector, topologyKey, id };
 }
 
-/** Whether a Pod is one of those a term is about; the labels are those of the Pod's namespace. */
+/** Reports whether a Pod matches an affinity term, given the labels of the Pod's namespace. */
 export function isMeant(term: AffinityTerm, pod: PodInfo, namespaceLabels: Labels): boolean {
   const isInNamespace = term.namespaces.has(pod.namespace) || term.namespaceSelector.matches(namespaceLabels);
   return isInNamespace && term.selector.matches(pod.labels);

@@ -1,9 +1,9 @@
-/** Resources as the scheduler reckons with them: plain numbers, since every node is asked for each Pod. */
+/** Resources as plain numbers, because every node is evaluated for each Pod. */
 import { isExtendedResource, isHugePages } from '@kruise/api/core/resource-name';
 import type { Amounts } from '@kruise/machinery/resource-list';
 import { milliValue, quantityValue } from '@kruise/values/quantity';
 
-/** How much of each resource: the usual ones in fields of their own, all others by name in whole numbers. */
+/** Amounts by resource: standard resources in their own fields, others by name as integers. */
 export type Resources = {
   milliCpu: number;
   memoryBytes: number;
@@ -26,7 +26,7 @@ export function resourcesOf(amounts: Amounts): Resources {
   return resources;
 }
 
-/** How much there is of a resource, by its name. */
+/** Returns the amount of a resource by name. */
 export function amountOf(resources: Resources, name: string): number {
   switch (name) {
     case 'cpu':
@@ -40,7 +40,7 @@ export function amountOf(resources: Resources, name: string): number {
   }
 }
 
-/** Adds to, or takes from, a sum. */
+/** Adds to or subtracts from a sum. */
 export function accumulate(sum: Resources, by: Resources, sign: 1 | -1): void {
   sum.milliCpu += sign * by.milliCpu;
   sum.memoryBytes += sign * by.memoryBytes;
@@ -52,7 +52,7 @@ export function copyResources(resources: Resources): Resources {
   return { ...resources, others: new Map(resources.others) };
 }
 
-/** Resources beside the usual ones that are scheduled by: devices, huge pages, volumes to attach. */
+/** Reports whether a non-standard resource is schedulable: extended resources, huge pages, attachable volumes. */
 export function isOther(name: string): boolean {
   return (
     isExtendedResource(name) ||

@@ -1,6 +1,6 @@
 /**
- * How many Pods of some sort are on each node and in each of its domains (zones, racks, whatever a label of nodes says).
- * Kept up to date by every Pod that comes or goes, so that asking costs the same however many Pods there are.
+ * Counts of matching Pods per node and per topology domain (zone, rack, or any other node label). Updated by every
+ * added and removed Pod, so that a query costs the same for any number of Pods.
  */
 import type { Labels, Selector } from '@kruise/machinery/label-selector';
 import { count, type NodeInfo } from './node-info.ts';
@@ -9,7 +9,7 @@ import type { AffinityTerm, PodInfo, WeightedTerm } from './pod-info.ts';
 /** Counts by node and by domain. */
 export type Tally = {
   readonly byNode: ReadonlyMap<string, number>;
-  /** By the values of a node label; nodes without it do not count. */
+  /** Counts by the values of a node label; nodes without the label are skipped. */
   byDomain(topologyKey: string): ReadonlyMap<string, number>;
 };
 
@@ -50,20 +50,20 @@ function createTally(labelsOf: (node: string) => Labels): OwnTally {
   };
 }
 
-/** Pods that are counted: those in these namespaces, or in all, for which something holds. */
+/** Counted Pods: those in some or all namespaces that satisfy a predicate. */
 export type PodQuery = {
-  /** The same for queries that mean the same. */
+  /** Equal for equivalent queries. */
   readonly id: string;
   readonly namespaces: ReadonlySet<string> | 'all';
-  /** What the labels must be like at least, if anything is known of that: it spares asking for all other Pods. */
+  /** Selector that all counted Pods match, if known: it avoids evaluating all other Pods. */
   readonly selector?: Selector;
   readonly matches: (pod: PodInfo) => boolean;
 };
 
-/** A term that Pods on nodes have, and where they are. */
+/** A term of existing Pods and the nodes of those Pods. */
 export type CarriedTerm = { readonly term: AffinityTerm; readonly weight: number; readonly tally: Tally };
 
-/** In what sense a Pod has a term. */
+/** Role of a term in a Pod. */
 export type TermRole = 'affinity' | 'antiAffinity' | 'preferredAffinity' | 'preferredAntiAffinity';
 export const termRoles: readonly TermRole[] = [
   'affinity',
@@ -72,22 +72,26 @@ export const termRoles: readonly TermRole[] = [
   'preferredAntiAffinity',
 ];
 
-/** Every tally there is. */
+/** All maintained counts. */
 export type Tallies = {
-  /** Where the Pods of a query are. What is asked for once is kept up to date, and forgotten when long unasked. */
+  /**
+   * Returns the counts of a query. A query is maintained after its first use, and evicted when it is the least recently
+   * used.
+   */
   of(query: PodQuery): Tally;
-  /** The terms that Pods on nodes have, each once however many have it. */
+  /** Yields the terms of existing Pods, each once. */
   carried(role: TermRole): Iterable<CarriedTerm>;
   change(node: NodeInfo, pod: PodInfo, by: 1 | -1): void;
   relabel(name: string, before: Labels, after: Labels): void;
 };
 
-/** Queries that are kept: more than there are workloads being rolled out, as a rule. */
+/** Maximum number of maintained queries; usually more than the number of workloads that roll out. */
 const maxQueries = 512;
 
 export function createTallies(nodes: ReadonlyMap<string, NodeInfo>): Tallies {
   const queries = new Map<string, KeptQuery>();
-  // By a label that all of its Pods have, so that a Pod is compared with few; those without are under no label.
+  // Queries by a label that all of their Pods have, so that a Pod is matched against few queries; queries without such
+  // a label have the empty key.
   const byLabel = new Map<string, Set<KeptQuery>>();
   const carried = new Map<TermRole, Map<string, CarriedTerm & { readonly tally: OwnTally }>>();
   for (const role of termRoles) carried.set(role, new Map());
@@ -123,7 +127,7 @@ export function createTallies(nodes: ReadonlyMap<string, NodeInfo>): Tallies {
     of(query) {
       const found = queries.get(query.id);
       const entry = found ?? { query, label: labelOf(query), tally: createTally(labelsOf) };
-      // The one asked for last is the last to be forgotten.
+      // Moves the query to the end of the LRU order.
       if (found) forget(found);
       keep(entry);
       if (found) return found.tally;
@@ -151,7 +155,7 @@ type KeptQuery = { readonly query: PodQuery; readonly label: string; readonly ta
 const none: readonly KeptQuery[] = [];
 const anyLabel = '';
 
-/** A label that all Pods of a query have. The last by name is that of a revision, where there is one. */
+/** Returns a label that all Pods of a query have. The last one by name is the revision label, if present. */
 function labelOf({ selector }: PodQuery): string {
   const required = selector?.requirements.findLast(({ operator, values }) => {
     return operator === '=' || operator === '==' || (operator === 'in' && values.length === 1);

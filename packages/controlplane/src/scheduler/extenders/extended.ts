@@ -1,4 +1,4 @@
-/** Decisions in which extenders have a say. They take their time, during which nodes may change or go. */
+/** Scheduling decisions with extenders. Their calls are asynchronous, so nodes may change or disappear meanwhile. */
 import type { Log } from '@kruise/client/log';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
@@ -8,7 +8,7 @@ import type { Candidate } from '../preemption.ts';
 import type { Profile } from '../profile.ts';
 import { type Extender, extenderName } from './extender.ts';
 
-/** Where a Pod goes, by the profile's plugins and by those extenders that have to do with it. */
+/** Selects the node of a Pod with the plugins of its profile and the extenders that are interested in it. */
 export async function decideWith(
   extenders: readonly Extender[],
   profile: Profile,
@@ -25,9 +25,9 @@ export async function decideWith(
     return { decision: { type: 'rejected', diagnosis, filters }, nextStart };
   }
   const bonus = kept.nodes.length === 1 ? undefined : await bonusBy(interested, pod, kept.nodes, log);
-  // What has gone meanwhile is not chosen; what has changed is looked at by the node itself.
+  // Nodes that disappeared are dropped; changed nodes are checked by their kubelet on admission.
   const nodes = kept.nodes.filter(({ name }) => circumstances.cluster.node(name));
-  if (nodes.length === 0) throw new Error('the nodes that would do have gone');
+  if (nodes.length === 0) throw new Error('all feasible nodes were deleted');
   const decision: Decision = {
     type: 'placed',
     node: chooseNode(profile, pod, { ...kept, nodes }, circumstances, bonus),
@@ -46,7 +46,7 @@ async function filterBy(extenders: readonly Extender[], pod: PodInfo, found: Fea
       nodes = result.nodes;
     } catch (error) {
       if (!isIgnorable) throw error;
-      log.warn({ pod: pod.key, error }, 'an extender failed and is left out');
+      log.warn({ pod: pod.key, error }, 'extender failed and is ignored');
     }
   }
   const isNarrowed = nodes.length !== found.nodes.length;
@@ -54,7 +54,7 @@ async function filterBy(extenders: readonly Extender[], pod: PodInfo, found: Fea
   return { ...found, nodes, diagnosis: { ...found.diagnosis, rejections, plugins } };
 }
 
-/** What extenders add to the scores, those that fail nothing. */
+/** Returns the scores of extenders; a failing extender adds none. */
 async function bonusBy(
   extenders: readonly Extender[],
   pod: PodInfo,
@@ -69,14 +69,14 @@ async function bonusBy(
           bonus.set(node, (bonus.get(node) ?? 0) + score);
         }
       } catch (error) {
-        log.warn({ pod: pod.key, error }, 'an extender failed and is left out');
+        log.warn({ pod: pod.key, error }, 'extender failed and is ignored');
       }
     }),
   );
   return bonus;
 }
 
-/** The candidates that extenders leave. */
+/** Returns the preemption candidates that extenders accept. */
 export async function candidatesBy(
   extenders: readonly Extender[],
   pod: PodInfo,
@@ -91,7 +91,7 @@ export async function candidatesBy(
       left = await preempt(pod, left, nodeOf);
     } catch (error) {
       if (!isIgnorable) throw error;
-      log.warn({ pod: pod.key, error }, 'an extender failed and is left out');
+      log.warn({ pod: pod.key, error }, 'extender failed and is ignored');
     }
   }
   return left;

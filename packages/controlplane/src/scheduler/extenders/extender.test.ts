@@ -26,7 +26,7 @@ const configuration: ExtenderConfiguration = {
 type Answer = { readonly code?: number; readonly body?: unknown };
 type Asked = { readonly url: string; readonly body: { readonly [name: string]: unknown } };
 
-/** An extender that gives the same answer to everything, and what it was asked. */
+/** Returns an extender with a constant response, and the requests it received. */
 function answering(answer: Answer, more: Partial<ExtenderConfiguration> = {}) {
   const asked: Asked[] = [];
   const post: Post = async (url, body) => {
@@ -38,7 +38,7 @@ function answering(answer: Answer, more: Partial<ExtenderConfiguration> = {}) {
 
 const cluster = clusterOf([nodeOf('a'), nodeOf('b'), nodeOf('c')]);
 
-/** Where a Pod goes, or why it goes nowhere. */
+/** Returns the node of a Pod, or the reason why it is unschedulable. */
 async function judgeWith(
   extenders: readonly ReturnType<typeof createExtender>[],
   traits: PodTraits = {},
@@ -55,14 +55,14 @@ async function judgeWith(
   return decision.type === 'rejected' ? messageOf(decision.diagnosis) : decision.type;
 }
 
-test('an extender rules out nodes, and says why', async () => {
+test('an extender filters nodes, with reasons', async () => {
   const { extender, asked } = answering({ body: { NodeNames: ['b'], FailedNodes: { a: 'too far', c: 'too far' } } });
   assert.equal(await judgeWith([extender]), 'b');
   assert.equal(asked[0]?.url, 'http://extender/filter');
   assert.deepEqual([asked[0]?.body.NodeNames, asked[0]?.body.Nodes], [['a', 'b', 'c'], null]);
 });
 
-test('a Pod that extenders rule out everywhere is told so', async () => {
+test('a Pod that extenders reject everywhere is unschedulable', async () => {
   const body = {
     NodeNames: [],
     FailedNodes: { a: 'too far', b: 'too far' },
@@ -71,14 +71,14 @@ test('a Pod that extenders rule out everywhere is told so', async () => {
   assert.equal(await judgeWith([answering({ body }).extender]), '0/3 nodes are available: 1 too dear, 2 too far.');
 });
 
-test('an extender that does not know the nodes is told them', async () => {
+test('an extender without a node cache receives the nodes', async () => {
   const { extender, asked } = answering({ body: { Nodes: { items: [nodeOf('c')] } } }, { nodeCacheCapable: false });
   assert.equal(await judgeWith([extender]), 'c');
   const { items } = asked[0]!.body.Nodes as { readonly items: readonly object[] };
   assert.deepEqual([items.length, asked[0]?.body.NodeNames], [3, null]);
 });
 
-test('one after the other they leave fewer nodes', async () => {
+test('extenders filter one after the other', async () => {
   const first = answering({ body: { NodeNames: ['a', 'c'] } });
   const second = answering({ body: { NodeNames: ['c'] } });
   assert.equal(await judgeWith([first.extender, second.extender]), 'c');
@@ -86,26 +86,26 @@ test('one after the other they leave fewer nodes', async () => {
 });
 
 const failures: readonly (readonly [name: string, answer: Answer, message: RegExp])[] = [
-  ['answers with an error', { body: { Error: 'no idea' } }, /^no idea$/],
+  ['returns an error', { body: { Error: 'no idea' } }, /^no idea$/],
   [
-    'answers with another code',
+    'returns another status code',
     { code: 500 },
     /^failed filter with extender at URL http:\/\/extender\/filter, code 500$/,
   ],
   [
-    'names a node that it was not asked about',
+    'returns a node that was not in the request',
     { body: { NodeNames: ['z'] } },
     /claims a filtered node "z" which is not found/,
   ],
 ];
 for (const [name, answer, message] of failures) {
-  test(`nothing is decided where an extender ${name}, unless it can be done without`, async () => {
+  test(`scheduling fails if an extender ${name}, unless it is ignorable`, async () => {
     await assert.rejects(judgeWith([answering(answer).extender]), { message });
     assert.ok(['a', 'b', 'c'].includes(await judgeWith([answering(answer, { ignorable: true }).extender])));
   });
 }
 
-test('an extender adds to the scores, with its weight', async () => {
+test('an extender adds weighted scores', async () => {
   const verbs = { filterVerb: '', prioritizeVerb: 'score', weight: 5 };
   const { extender } = answering(
     {
@@ -127,14 +127,14 @@ test('an extender adds to the scores, with its weight', async () => {
   assert.ok(['a', 'b', 'c'].includes(await judgeWith([answering({ code: 500 }, verbs).extender])));
 });
 
-test('an extender is asked only about Pods that want what it sees to', async () => {
+test('an extender is called only for Pods that request its managed resources', async () => {
   const { extender, asked } = answering({ body: { NodeNames: ['b'] } }, { managedResources: ['example.com/gpu'] });
   await judgeWith([extender]);
   assert.deepEqual(asked, []);
   assert.equal(extender.isInterested(podInfoOf(podOf('p', { requests: { 'example.com/gpu': '1' } }))), true);
 });
 
-test('an extender may spare victims, or whole nodes', async () => {
+test('an extender may remove victims, or whole nodes', async () => {
   const busy = clusterOf(
     [nodeOf('a'), nodeOf('b')],
     [podOf('x', { on: 'a' }), podOf('y', { on: 'a' }), podOf('z', { on: 'b' })],
@@ -161,7 +161,7 @@ test('an extender may spare victims, or whole nodes', async () => {
   assert.deepEqual(await left({ NodeNameToMetaVictims: { b: { Pods: [] } } }, { ignorable: true }), []);
 });
 
-test('an extender binds Pods itself, and says if it cannot', async () => {
+test('an extender binds Pods itself, and reports failures', async () => {
   const binding = { bindVerb: 'bind' };
   const { extender, asked } = answering({ body: {} }, binding);
   await extender.bind?.(podInfoOf(podOf('p')), 'b');

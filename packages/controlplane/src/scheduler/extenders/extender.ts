@@ -1,6 +1,6 @@
 /**
- * Schedulers' helpers elsewhere, asked over HTTP: they may rule out nodes, score them, spare victims, and bind Pods
- * themselves. The names of fields begin with capitals, as Go has them.
+ * Scheduler extenders, called over HTTP: they may filter and score nodes, change preemption victims, and bind Pods.
+ * JSON field names are capitalized, as in Go.
  */
 
 import type { Container } from '@kruise/api/core/container';
@@ -14,17 +14,17 @@ import type { Candidate } from '../preemption.ts';
 
 export type ExtenderConfiguration = {
   readonly urlPrefix: string;
-  /** What is put behind the prefix to ask for something; it is not asked for what has none. */
+  /** URL path of each verb; verbs without a path are not called. */
   readonly filterVerb: string;
   readonly prioritizeVerb: string;
   readonly preemptVerb: string;
   readonly bindVerb: string;
   readonly weight: number;
-  /** Whether it knows the nodes itself, and need only be told their names. */
+  /** The extender caches nodes itself and only needs their names. */
   readonly nodeCacheCapable: boolean;
-  /** It is asked about Pods that want these; about all, if there are none. */
+  /** The extender handles only Pods that request these resources; all Pods if empty. */
   readonly managedResources: readonly string[];
-  /** Whether Pods are placed without it where it fails. */
+  /** Scheduling continues without the extender if it fails. */
   readonly ignorable: boolean;
   readonly httpTimeoutMs: number;
   readonly tls?: ExtenderTls;
@@ -38,7 +38,7 @@ export type ExtenderTls = {
   readonly keyFile?: string;
 };
 
-/** Sends JSON and gives the answer; how, is up to the entry point. */
+/** Posts JSON and returns the response; implemented by the entry point. */
 export type Post = (
   url: string,
   body: unknown,
@@ -48,24 +48,24 @@ export type Post = (
 export type Extender = {
   readonly isIgnorable: boolean;
   isInterested(pod: PodInfo): boolean;
-  /** The nodes that will do, and what speaks against others. */
+  /** Returns the feasible nodes and the rejections of the others. */
   readonly filter?: (
     pod: PodInfo,
     nodes: readonly NodeInfo[],
   ) => Promise<{ readonly nodes: readonly NodeInfo[]; readonly rejections: ReadonlyMap<string, Rejection> }>;
-  /** What it adds to the scores of nodes. */
+  /** Returns the scores of nodes. */
   readonly prioritize?: (pod: PodInfo, nodes: readonly NodeInfo[]) => Promise<ReadonlyMap<string, number>>;
-  /** The candidates that are left, and their victims. */
+  /** Returns the accepted candidates and their victims. */
   readonly preempt?: (pod: PodInfo, candidates: readonly Candidate[], nodeOf: NodeOf) => Promise<readonly Candidate[]>;
   readonly bind?: (pod: PodInfo, node: string) => Promise<void>;
 };
 
 type NodeOf = (name: string) => NodeInfo | undefined;
 
-/** Who is said to have ruled out a node. Nobody knows what it waits for, so anything may help. */
+/** Plugin name of extender rejections. Their reasons are unknown, so every event may help. */
 export const extenderName = 'Extender';
 
-/** Extenders give up to ten points. */
+/** Maximum score of an extender. */
 const maxExtenderScore = 10;
 
 type FilterResult = {
@@ -87,7 +87,7 @@ export function createExtender(configuration: ExtenderConfiguration, post: Post)
     const url = `${trimTrailing(urlPrefix, '/')}/${verb}`;
     const answer = await post(url, body, configuration);
     if (answer.code !== 200) throw new Error(`failed ${verb} with extender at URL ${url}, code ${answer.code}`);
-    // What an extender answers is taken for what its API says; a field that is missing is as good as empty.
+    // Responses are trusted to follow the extender API; missing fields count as empty.
     return answer.body as T;
   }
   const aboutNodes = ({ pod }: PodInfo, nodes: readonly NodeInfo[]) => ({

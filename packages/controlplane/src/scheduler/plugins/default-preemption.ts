@@ -1,6 +1,9 @@
 import type { Plugin } from '../plugin.ts';
 
-/** Keeps a Pod from being tried while others are being made to leave for it. Whom, is decided in `preemption.ts`. */
+/**
+ * DefaultPreemption plugin: keeps a Pod out of the active queue while its victims are being evicted. `preemption.ts`
+ * selects the victims.
+ */
 export function defaultPreemption(preempting: ReadonlySet<string>): Plugin {
   return {
     name: 'DefaultPreemption',

@@ -13,7 +13,7 @@ const unschedulable = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exi
 const gpu = { key: 'gpu', value: 'a100', effect: 'NoSchedule' as const };
 const port = (hostPort: number) => ({ hostPorts: [{ hostPort }] });
 
-/** The plugins that say an event may help a Pod they rejected. */
+/** Returns the plugins whose queueing hint says that an event may help a Pod they rejected. */
 function helped(pod: Pod, events: readonly ClusterEvent[]): readonly string[] {
   const found = new Set<string>();
   for (const { name, events: registered } of pluginsOf(profileIn())) {
@@ -86,7 +86,7 @@ const registrations: { readonly [plugin: string]: readonly string[] } = {
   InterPodAffinity: ['Node Add', 'Node UpdateNodeLabel', 'Pod Add', 'Pod Delete', 'Pod UpdatePodLabel'],
 };
 for (const [plugin, expected] of Object.entries(registrations)) {
-  test(`${plugin} waits for ${expected.join(', ')}`, () => {
+  test(`${plugin} registers for ${expected.join(', ')}`, () => {
     const found = pluginsOf(profileIn()).find(({ name }) => name === plugin);
     const waits = (found?.events ?? []).flatMap(({ resource, actions }) =>
       actions.map((each) => `${resource} ${each}`),
@@ -95,19 +95,19 @@ for (const [plugin, expected] of Object.entries(registrations)) {
   });
 }
 
-test('no other plugin waits for anything', () => {
+test('no other plugin registers for events', () => {
   const waiting = pluginsOf(profileIn()).filter(({ events }) => events?.length);
   assert.deepEqual(waiting.map(({ name }) => name).sort(), Object.keys(registrations).sort());
 });
 
-/** Those that judge a node by itself. */
+/** Node-local plugins. */
 const simple = ['NodeAffinity', 'NodeName', 'NodePorts', 'NodeResourcesFit', 'NodeUnschedulable', 'TaintToleration'];
 const onlyOf = (plugins: readonly string[]) => plugins.filter((plugin) => simple.includes(plugin));
 
 type Hint = readonly [name: string, pod: PodTraits, events: readonly ClusterEvent[], plugins: readonly string[]];
 const one = podOf('p');
 const hints: Hint[] = [
-  ['a node that would do', {}, added(nodeOf('n')), simple],
+  ['a feasible node', {}, added(nodeOf('n')), simple],
   [
     'a closed node',
     {},
@@ -116,26 +116,36 @@ const hints: Hint[] = [
   ],
   ['a tainted node', {}, added(nodeOf('n', { taints: [gpu] })), simple.filter((name) => name !== 'TaintToleration')],
   [
-    'a node too small for it',
+    'a node that is too small',
     { requests: { cpu: '5' } },
     added(nodeOf('n')),
     simple.filter((name) => name !== 'NodeResourcesFit'),
   ],
   [
-    'a node it does not select',
+    'a node that the Pod does not select',
     { nodeSelector: { a: 'b' } },
     added(nodeOf('n')),
     simple.filter((name) => name !== 'NodeAffinity'),
   ],
-  ['a node that was opened', {}, nodeEvents(nodeOf('n', { unschedulable: true }), nodeOf('n')), ['NodeUnschedulable']],
-  ['a node whose taint went', {}, nodeEvents(nodeOf('n', { taints: [gpu] }), nodeOf('n')), ['TaintToleration']],
   [
-    'a node that got a label it wants',
+    'a node that was uncordoned',
+    {},
+    nodeEvents(nodeOf('n', { unschedulable: true }), nodeOf('n')),
+    ['NodeUnschedulable'],
+  ],
+  ['a node whose taint was removed', {}, nodeEvents(nodeOf('n', { taints: [gpu] }), nodeOf('n')), ['TaintToleration']],
+  [
+    'a node that got a label that the Pod selects',
     { nodeSelector: { a: 'b' } },
     nodeEvents(nodeOf('n'), nodeOf('n', { labels: { a: 'b' } })),
     ['NodeAffinity'],
   ],
-  ['a node that got a label it does not want', {}, nodeEvents(nodeOf('n'), nodeOf('n', { labels: { a: 'b' } })), []],
+  [
+    'a node that got a label that the Pod does not select',
+    {},
+    nodeEvents(nodeOf('n'), nodeOf('n', { labels: { a: 'b' } })),
+    [],
+  ],
   [
     'a node that grew',
     { requests: { cpu: '5' } },
@@ -143,28 +153,28 @@ const hints: Hint[] = [
     ['NodeResourcesFit'],
   ],
   [
-    'a node that grew in what it does not need',
+    'a node that grew in a resource that the Pod does not request',
     { requests: { cpu: '1' } },
     nodeEvents(nodeOf('n'), nodeOf('n', { allocatable: { memory: '9Gi' } })),
     [],
   ],
   ['a heartbeat', {}, nodeEvents(nodeOf('n'), nodeOf('n')), []],
-  ['a Pod that left a node', {}, deleted(podOf('x', { on: 'n' })), ['NodeResourcesFit']],
-  ['a Pod that had no node', {}, deleted(podOf('x')), []],
+  ['a deleted Pod with a node', {}, deleted(podOf('x', { on: 'n' })), ['NodeResourcesFit']],
+  ['a deleted Pod without a node', {}, deleted(podOf('x')), []],
   [
-    'a Pod that left with its port',
+    'a deleted Pod with the requested host port',
     port(80),
     deleted(podOf('x', { on: 'n', ...port(80) })),
     ['NodePorts', 'NodeResourcesFit'],
   ],
   [
-    'a Pod that shrank',
+    'a Pod that was scaled down',
     { requests: { cpu: '1' } },
     podEvents(podOf('x', { on: 'n', requests: { cpu: '2' } }), podOf('x', { on: 'n', requests: { cpu: '1' } })),
     ['NodeResourcesFit'],
   ],
   [
-    'a Pod that grew',
+    'a Pod that was scaled up',
     { requests: { cpu: '1' } },
     podEvents(podOf('x', { on: 'n', requests: { cpu: '1' } }), podOf('x', { on: 'n', requests: { cpu: '2' } })),
     [],
@@ -410,12 +420,12 @@ const pluginHints: PluginHint[] = [
   ],
 ];
 for (const [plugin, name, pod, events, helps] of pluginHints) {
-  test(`${plugin} has a Pod tried again ${helps ? 'by' : 'not by'} ${name}`, () => {
+  test(`${plugin} requeues a Pod ${helps ? 'for' : 'not for'} ${name}`, () => {
     assert.equal(helped(podOf('p', pod), events).includes(plugin), helps);
   });
 }
 
-test('a Pod of a namespace that is selected by its labels may help', () => {
+test('a Pod of a namespace selected by labels may help', () => {
   const namespaces = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other', labels: { team: 'y' } } },
   ] as const;

@@ -2,14 +2,14 @@ import type { NodeInfo } from '../cluster/node-info.ts';
 import { maxNodeScore, type Plugin } from '../plugin.ts';
 
 const mebibyte = 1024 * 1024;
-/** Less than this is not worth a detour. */
+/** Smaller images do not count. */
 const leastBytes = 23 * mebibyte;
-/** More than this, for each container, makes no difference. */
+/** Larger images, per container, do not score higher. */
 const mostBytesPerContainer = 1000 * mebibyte;
 
 /**
- * Rather a node that has the images of the Pod already. An image that few nodes have counts for less, lest all Pods of
- * a workload follow the first one.
+ * ImageLocality plugin: prefers nodes that already have the images of the Pod. An image that few nodes have counts
+ * less, so that not all Pods of a workload follow the first one.
  */
 export const imageLocality: Plugin = {
   name: 'ImageLocality',
@@ -33,7 +33,7 @@ export const imageLocality: Plugin = {
   },
 };
 
-/** The name of an image as nodes report it: with a tag, if not always with a registry. */
+/** Returns an image name with a tag, as nodes report it. */
 function withTag(image: string): string {
   return image.lastIndexOf(':') <= image.lastIndexOf('/') ? `${image}:latest` : image;
 }

@@ -30,35 +30,35 @@ const all = ['a1', 'b1', 'a2'];
 const rows: Row[] = [
   ['in the zone of another', { affinity: near(term(zone)) }, [web('a1')], ['a1', 'a2']],
   ['on the node of another', { affinity: near(term(hostname)) }, [web('a1')], ['a1']],
-  ['nowhere, if there is none to be near to', { affinity: near(term(zone)) }, [], []],
-  ['anywhere, if it is the first of its like', { affinity: near(term(zone)), labels: { app: 'web' } }, [], all],
+  ['nowhere, if no Pod matches', { affinity: near(term(zone)) }, [], []],
+  ['anywhere, if it is the first of its group', { affinity: near(term(zone)), labels: { app: 'web' } }, [], all],
   [
-    'near its like, if it is not the first',
+    'near its group, if it is not the first',
     { affinity: near(term(zone)), labels: { app: 'web' } },
     [web('b1')],
     ['b1'],
   ],
   [
-    'near a Pod that all terms are about',
+    'near a Pod that matches all terms',
     { affinity: near(term(zone), term(hostname, 'db')) },
     [web('a1'), web('a2', { labels: { app: 'db' } })],
     [],
   ],
   ['near no Pod of another namespace', { affinity: near(term(zone)) }, [web('a1', { namespace: 'other' })], []],
   [
-    'near a Pod of a namespace it names',
+    'near a Pod of a listed namespace',
     { affinity: near(term(zone, 'web', { namespaces: ['other'] })) },
     [web('a1', { namespace: 'other' })],
     ['a1', 'a2'],
   ],
   [
-    'near a Pod of a namespace it selects',
+    'near a Pod of a selected namespace',
     { affinity: near(term(zone, 'web', { namespaceSelector: { matchLabels: { team: 'y' } } })) },
     [web('a1', { namespace: 'other' })],
     ['a1', 'a2'],
   ],
   [
-    'near no Pod of a namespace it does not select',
+    'near no Pod of a namespace that is not selected',
     { affinity: near(term(zone, 'web', { namespaceSelector: { matchLabels: { team: 'y' } } })) },
     [web('a1')],
     [],
@@ -70,37 +70,37 @@ const rows: Row[] = [
     ['a1', 'a2'],
   ],
   [
-    'on nodes that have every label it asks for, if it is the first of its like',
+    'on nodes with all topology keys, if it is the first of its group',
     { affinity: near(term(zone), term('rack')), labels: { app: 'web' } },
     [],
     [],
   ],
   ['near no Pod, by a term without a selector', { affinity: near({ topologyKey: zone }) }, [web('a1')], []],
-  ['on no node without the label', { affinity: near(term('rack')) }, [web('a1')], []],
+  ['on no node without the topology key', { affinity: near(term('rack')) }, [web('a1')], []],
   [
-    'far from Pods of every term',
+    'away from Pods of every anti-affinity term',
     { affinity: far(term(hostname), term(hostname, 'db')) },
     [web('a1'), web('a2', { labels: { app: 'db' } })],
     ['b1'],
   ],
-  ['on a node without the label of what it is to be far from', { affinity: far(term('rack')) }, [web('a1')], all],
-  ['far from the zone of another', { affinity: far(term(zone)) }, [web('a1')], ['b1']],
-  ['far from the node of another', { affinity: far(term(hostname)) }, [web('a1')], ['b1', 'a2']],
-  ['anywhere, if there is none to be far from', { affinity: far(term(zone)) }, [], all],
+  ['on a node without the topology key of the anti-affinity', { affinity: far(term('rack')) }, [web('a1')], all],
+  ['outside of the zone of another', { affinity: far(term(zone)) }, [web('a1')], ['b1']],
+  ['not on the node of another', { affinity: far(term(hostname)) }, [web('a1')], ['b1', 'a2']],
+  ['anywhere, if no Pod matches the anti-affinity', { affinity: far(term(zone)) }, [], all],
   [
-    'where a Pod that is there does not mind',
+    'where an existing Pod has no anti-affinity to it',
     { labels: { app: 'db' } },
     [web('a1', { affinity: far(term(zone, 'db')) })],
     ['b1'],
   ],
   [
-    'where a Pod that is there minds only others',
+    'where an existing Pod has an anti-affinity to others only',
     { labels: { app: 'cache' } },
     [web('a1', { affinity: far(term(zone, 'db')) })],
     all,
   ],
   [
-    'where a Pod of a namespace of its own does not mind',
+    'where the anti-affinity of an existing Pod is limited to its namespace',
     { labels: { app: 'db' } },
     [
       web('a1', {
@@ -120,7 +120,7 @@ for (const [name, pod, pods, feasible] of rows) {
   });
 }
 
-test('a Pod is told which rules keep it off', () => {
+test('the rejection names the violated rules', () => {
   const told = (pod: PodTraits, pods: readonly Pod[]) =>
     judge(podOf('p', pod), { cluster: clusterOf([nodeIn('a', 'a1'), nodeOf('n')], pods) });
   assert.equal(
@@ -140,7 +140,7 @@ test('a Pod is told which rules keep it off', () => {
   );
 });
 
-test('its own demands are told before its own dislikes, and those before the dislikes of others', () => {
+test('affinity is reported before anti-affinity, and that before the anti-affinity of existing Pods', () => {
   const minds = web('a1', { affinity: far(term(hostname, 'new')) });
   const told = (affinity: Affinity) =>
     judge(podOf('p', { labels: { app: 'new' }, affinity }), { cluster: clusterOf([nodeIn('a', 'a1')], [minds]) });
@@ -161,45 +161,45 @@ const prefers = (
 type ScoreRow = readonly [name: string, pod: PodTraits, pods: readonly Pod[], scores: object | undefined];
 const scoreRows: ScoreRow[] = [
   [
-    'nearer to Pods it prefers',
+    'near preferred Pods',
     { affinity: prefers(5, term(zone), 'podAffinity') },
     [web('a1')],
     { a1: 100, a2: 100, b1: 0 },
   ],
   [
-    'where there are more of them',
+    'where more preferred Pods are',
     { affinity: prefers(5, term(hostname), 'podAffinity') },
     [web('a1'), web('a2'), podOf('x', { on: 'a2', labels: { app: 'web' } })],
     { a1: 50, a2: 100, b1: 0 },
   ],
   [
-    'farther from Pods it avoids',
+    'away from Pods it avoids',
     { affinity: prefers(5, term(zone), 'podAntiAffinity') },
     [web('b1')],
     { a1: 100, a2: 100, b1: 0 },
   ],
   [
-    'nearer to Pods that prefer it',
+    'near Pods that prefer it',
     { labels: { app: 'db' } },
     [web('a1', { affinity: prefers(5, term(hostname, 'db'), 'podAffinity') })],
     { a1: 100, a2: 0, b1: 0 },
   ],
   [
-    'farther from Pods that avoid it',
+    'away from Pods that avoid it',
     { labels: { app: 'db' } },
     [web('a1', { affinity: prefers(5, term(hostname, 'db'), 'podAntiAffinity') })],
     { a1: 0, a2: 100, b1: 100 },
   ],
   [
-    'nearer to Pods that demand it',
+    'near Pods that require it',
     { labels: { app: 'db' } },
     [web('a1', { affinity: near(term(hostname, 'db')) })],
     { a1: 100, a2: 0, b1: 0 },
   ],
-  ['anywhere, without any preference', {}, [web('a1')], undefined],
+  ['anywhere, without preferences', {}, [web('a1')], undefined],
 ];
 for (const [name, pod, pods, scores] of scoreRows) {
-  test(`a Pod is better placed ${name}`, () => {
+  test(`a Pod scores higher ${name}`, () => {
     assert.deepEqual(scoresBy('InterPodAffinity', podOf('p', pod), { cluster: clusterOf(nodes, pods) }), scores);
   });
 }

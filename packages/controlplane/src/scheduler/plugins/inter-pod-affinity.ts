@@ -1,4 +1,4 @@
-/** Places Pods near to, or far from, other Pods: as they demand, as they prefer, and as those others do. */
+/** InterPodAffinity plugin: required and preferred (anti-)affinity of the Pod, and of existing Pods towards it. */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { everything, type Labels } from '@kruise/machinery/label-selector';
@@ -28,9 +28,9 @@ const avoided: Rejection = {
 };
 
 export type InterPodAffinityArgs = {
-  /** How much it counts that Pods which are there demand to be near the Pod. */
+  /** Weight of required affinity terms of existing Pods that match the Pod. */
   readonly hardPodAffinityWeight?: number;
-  /** Whether Pods that have no preference of their own need not heed those of others. */
+  /** Pods without preferred terms ignore those of existing Pods. */
   readonly ignorePreferredTermsOfExistingPods?: boolean;
 };
 
@@ -65,7 +65,7 @@ export function interPodAffinity(lookup: Lookup, args: InterPodAffinityArgs = {}
   };
 }
 
-/** A term whose namespaces are known by name. */
+/** A term with resolved namespaces. */
 type Resolved = { readonly topologyKey: string; readonly query: PodQuery };
 
 function resolve(term: AffinityTerm, lookup: Lookup): Resolved {
@@ -86,7 +86,7 @@ function isAskedFor({ namespaces, matches }: PodQuery, pod: PodInfo): boolean {
   return (namespaces === 'all' || namespaces.has(pod.namespace)) && matches(pod);
 }
 
-/** The Pods that all terms are about. */
+/** Returns the query for the Pods that match all terms. */
 function queryOfAll(terms: readonly Resolved[]): PodQuery {
   const selector = terms[0]?.query.selector;
   return {
@@ -97,7 +97,7 @@ function queryOfAll(terms: readonly Resolved[]): PodQuery {
   };
 }
 
-/** How many Pods are in the domains of nodes, and what has been added to that. */
+/** Number of Pods in the domains of nodes, with simulated changes. */
 type Counts = {
   readonly topologyKeys: ReadonlySet<string>;
   on(node: NodeInfo, topologyKey: string): number;
@@ -145,7 +145,7 @@ type State = {
   readonly antiAffinity: readonly Resolved[];
   readonly near: Counts;
   readonly far: Counts;
-  /** Where Pods are that do not want the Pod near them. */
+  /** Domains of existing Pods with an anti-affinity towards the Pod. */
   readonly avoiding: Counts;
 };
 
@@ -179,7 +179,7 @@ function createFilter(pod: PodInfo, cluster: ClusterView, lookup: Lookup): Forka
 
 function filterOf(state: State): ForkableFilter {
   const { pod, affinity, antiAffinity, near, far, avoiding } = state;
-  // The first of Pods that want to be near each other has none to be near to.
+  // The first Pod of a group with affinity to itself has no other Pod to be near.
   const isFirst = affinity.length > 0 && near.isEmpty() && affinity.every(({ query }) => isAskedFor(query, pod));
   return {
     check(node) {
@@ -204,7 +204,7 @@ function filterOf(state: State): ForkableFilter {
           if (isAskedFor(query, changed)) forked.far.add(node, topologyKey, by);
         }
       };
-      // What is the first depends on the counts, so the filter is made anew whenever it is asked.
+      // The first-Pod rule depends on the counts, so it is evaluated on every call.
       return {
         check: (node) => filterOf(forked).check(node),
         fork: () => filterOf(forked).fork(),
@@ -273,9 +273,9 @@ function createScorer(
 }
 
 /**
- * Whether a Pod that came, went or changed may help: one to be near to has come, or one to be far from has gone, or one
- * that minded the Pod has. Kubernetes asks for less in three ways, and Pods are left waiting for it: it does not look
- * at whom the others mind, nor at the labels of namespaces, and of several to be far from it wants one that is all.
+ * Queueing hint for Pod events: a Pod with matching affinity was added, or one with matching anti-affinity, of either
+ * side, was removed. kube-scheduler checks less in three ways and leaves Pods pending: it ignores the anti-affinity of
+ * the other Pods and namespace labels, and of several anti-affinity terms it requires one Pod to match all.
  */
 function helpsByPod(pod: PodInfo, { before, after }: ClusterEvent<Pod>, lookup: Lookup): boolean {
   if ((before && !before.spec?.nodeName) || (after && !after.spec?.nodeName)) return false;
@@ -289,7 +289,10 @@ function helpsByPod(pod: PodInfo, { before, after }: ClusterEvent<Pod>, lookup: 
   return (!isNear(was) && isNear(is)) || isLeftAlone || isForgiven;
 }
 
-/** Whether a node may help: as a place to go to, where those who mind the Pod are not, or by bringing others near. */
+/**
+ * Queueing hint for node events: the node is a new place for the Pod, without Pods that reject it, or it brings
+ * matching Pods into a domain.
+ */
 function helpsByNode({ affinity, antiAffinity }: PodInfo, { before, after }: ClusterEvent<Node>): boolean {
   const domainOf = (node: Node | undefined, { topologyKey }: AffinityTerm) => node?.metadata.labels?.[topologyKey];
   const comesNear = (term: AffinityTerm) =>

@@ -17,11 +17,11 @@ const notEnforced = rejectionFor("node(s) didn't match scheduler-enforced node a
 const conflicting = rejectionFor('pod affinity terms conflict');
 
 export type NodeAffinityArgs = {
-  /** What every Pod of the profile wants besides. */
+  /** Additional affinity of every Pod of the profile. */
   readonly addedAffinity?: NodeAffinity;
 };
 
-/** Only nodes that the Pod selects, and rather those that it prefers. */
+/** NodeAffinity plugin: requires nodes that the Pod selects, and scores preferred ones. */
 export function nodeAffinity({ addedAffinity }: NodeAffinityArgs = {}): Plugin {
   const enforced = addedAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const isEnforced = enforced ? nodesOfSelector(enforced) : undefined;
@@ -70,7 +70,7 @@ function checkOf(isWanted: NodePredicate | undefined, isEnforced: NodePredicate 
   };
 }
 
-/** The nodes that all terms name, where they do; others need not be looked at. */
+/** Returns the nodes that all terms list by name; undefined if a term does not. Other nodes need not be evaluated. */
 function namesIn(terms: readonly NodeSelectorTerm[] | undefined): ReadonlySet<string> | undefined {
   let names: ReadonlySet<string> | undefined;
   for (const { matchFields } of terms ?? []) {

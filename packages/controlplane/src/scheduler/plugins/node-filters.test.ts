@@ -15,9 +15,9 @@ const port = (hostPort: number, more: { hostIP?: string; protocol?: 'TCP' | 'UDP
 });
 
 const rows: Row[] = [
-  ['on a closed node', {}, { unschedulable: true }, [], 'node(s) were unschedulable'],
-  ['on a closed node it tolerates', { tolerations: unschedulable }, { unschedulable: true }, [], ''],
-  ['on a node that it does not name', { nodeName: 'other' }, {}, [], "node(s) didn't match the requested node name"],
+  ['on a cordoned node', {}, { unschedulable: true }, [], 'node(s) were unschedulable'],
+  ['on a cordoned node that it tolerates', { tolerations: unschedulable }, { unschedulable: true }, [], ''],
+  ['on a node other than its nodeName', { nodeName: 'other' }, {}, [], "node(s) didn't match the requested node name"],
   ['on a tainted node', {}, { taints: [gpu] }, [], 'node(s) had untolerated taint {gpu: a100}'],
   [
     'on a node with a taint it tolerates',
@@ -27,43 +27,49 @@ const rows: Row[] = [
     '',
   ],
   [
-    'on a node that evicts',
+    'on a node with a NoExecute taint',
     {},
     { taints: [{ key: 'k', effect: 'NoExecute' }] },
     [],
     'node(s) had untolerated taint {k: }',
   ],
-  ['on a node that is only to be avoided', {}, { taints: [{ key: 'k', effect: 'PreferNoSchedule' }] }, [], ''],
+  ['on a node with a PreferNoSchedule taint', {}, { taints: [{ key: 'k', effect: 'PreferNoSchedule' }] }, [], ''],
   ['on a node it does not select', { nodeSelector: { disk: 'ssd' } }, {}, [], notSelected],
   ['on a node it selects', { nodeSelector: { disk: 'ssd' } }, { labels: { disk: 'ssd' } }, [], ''],
-  ['beside a Pod with its port', port(80), {}, [port(80)], noPorts],
-  ['beside a Pod with its port of another protocol', port(80), {}, [port(80, { protocol: 'UDP' })], ''],
+  ['beside a Pod with its host port', port(80), {}, [port(80)], noPorts],
+  ['beside a Pod with its host port of another protocol', port(80), {}, [port(80, { protocol: 'UDP' })], ''],
   [
-    'beside a Pod with its port on another address',
+    'beside a Pod with its host port on another IP',
     port(80, { hostIP: '10.0.0.1' }),
     {},
     [port(80, { hostIP: '10.0.0.2' })],
     '',
   ],
-  ['beside a Pod with its port on all addresses', port(80, { hostIP: '10.0.0.1' }), {}, [port(80)], noPorts],
-  ['with a port on all addresses, beside a Pod with one', port(80), {}, [port(80, { hostIP: '10.0.0.2' })], noPorts],
+  ['beside a Pod with its host port on all IPs', port(80, { hostIP: '10.0.0.1' }), {}, [port(80)], noPorts],
+  ['with a host port on all IPs, beside a Pod with one', port(80), {}, [port(80, { hostIP: '10.0.0.2' })], noPorts],
   [
-    'with just as much room as it needs',
+    'with exactly enough room',
     { requests: { cpu: '1', memory: '2Gi' } },
     {},
     [{ requests: { cpu: '3', memory: '6Gi' } }],
     '',
   ],
-  ['with a little too little', { requests: { cpu: '1001m' } }, {}, [{ requests: { cpu: '3' } }], 'Insufficient cpu'],
   [
-    'with less than nothing left, if it needs nothing',
+    'with slightly too little room',
+    { requests: { cpu: '1001m' } },
+    {},
+    [{ requests: { cpu: '3' } }],
+    'Insufficient cpu',
+  ],
+  [
+    'on an overcommitted node, if it requests nothing',
     {},
     { allocatable: { cpu: '1' } },
     [{ requests: { cpu: '2' } }],
     '',
   ],
   [
-    'beside a Pod that is on its way out',
+    'beside a terminating Pod',
     { requests: { cpu: '2' } },
     {},
     [{ requests: { cpu: '3' }, metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }],
@@ -76,16 +82,16 @@ const rows: Row[] = [
     [],
     'Insufficient cpu, 1 Insufficient memory',
   ],
-  ['on a node that is not ready, as long as no taint says so', {}, { isReady: false }, [], ''],
+  ['on an unready node without a taint', {}, { isReady: false }, [], ''],
   [
-    'on a node that is tainted as not ready',
+    'on a node tainted as not ready',
     {},
     { isReady: false, taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] },
     [],
     'node(s) had untolerated taint {node.kubernetes.io/not-ready: }',
   ],
-  ['where as many Pods are as may be', {}, { allocatable: { pods: '1' } }, [{}], 'Too many pods'],
-  ['without the device it needs', { requests: { 'example.com/gpu': '1' } }, {}, [], 'Insufficient example.com/gpu'],
+  ['on a node with the maximum number of Pods', {}, { allocatable: { pods: '1' } }, [{}], 'Too many pods'],
+  ['without the device it requests', { requests: { 'example.com/gpu': '1' } }, {}, [], 'Insufficient example.com/gpu'],
   [
     'where all devices are in use',
     { requests: { 'example.com/gpu': '1' } },
@@ -101,7 +107,7 @@ const rows: Row[] = [
     'Insufficient hugepages-2Mi',
   ],
   [
-    'with too little storage',
+    'with too little ephemeral storage',
     { requests: { 'ephemeral-storage': '1Gi' } },
     { allocatable: { 'ephemeral-storage': '1' } },
     [],
@@ -118,7 +124,7 @@ for (const [name, pod, node, others, reason] of rows) {
   });
 }
 
-test('a Pod that is being resized takes up the larger of what it has and what it is to have', () => {
+test('a Pod that is being resized counts with the maximum of its requested and allocated resources', () => {
   const status = (requests: { readonly cpu: string }) => ({
     containerStatuses: [
       {
@@ -143,7 +149,7 @@ test('a Pod that is being resized takes up the larger of what it has and what it
   assert.equal(fits('3', '1', infeasible), true, 'it is to grow and never will');
 });
 
-test('resources that somebody else sees to do not keep a Pod off a node', () => {
+test('ignored resources do not reject a node', () => {
   const pod = podOf('p', { requests: { 'example.com/gpu': '1', 'other.org/fpga': '1' } });
   const cluster = clusterOf([nodeOf('n')]);
   const judged = (args: object) => judge(pod, { cluster, profile: { pluginConfig: { NodeResourcesFit: args } } });
@@ -154,7 +160,7 @@ test('resources that somebody else sees to do not keep a Pod off a node', () => 
   );
 });
 
-test('a profile can demand nodes of its own', () => {
+test('a profile can add a required affinity', () => {
   const nodeSelectorTerms = [{ matchExpressions: [{ key: 'pool', operator: 'In' as const, values: ['a'] }] }];
   const addedAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
   const profile = { pluginConfig: { NodeAffinity: { addedAffinity } } };

@@ -3,7 +3,7 @@ import type { Plugin } from '../plugin.ts';
 const name = 'NodeName';
 const rejection = { plugin: name, isPreemptable: false, reasons: ["node(s) didn't match the requested node name"] };
 
-/** Only the node that the Pod names, if it names one. */
+/** NodeName plugin: allows only the node that the Pod names, if any. */
 export const nodeName: Plugin = {
   name,
   isLocal: true,

@@ -7,7 +7,7 @@ const name = 'NodePorts';
 const reason = "node(s) didn't have free ports for the requested pod ports";
 const rejection = { plugin: name, isPreemptable: true, reasons: [reason] };
 
-/** No node on which another Pod has a port that the Pod wants. */
+/** NodePorts plugin: rejects nodes where another Pod uses a requested host port. */
 export const nodePorts: Plugin = {
   name,
   isLocal: true,

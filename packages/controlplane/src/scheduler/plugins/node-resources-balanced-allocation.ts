@@ -4,14 +4,17 @@ import { asRequested, balance, cpuAndMemory, isJudgedBy, type ResourceWeight } f
 
 export type BalancedAllocationArgs = { readonly resources?: readonly ResourceWeight[] };
 
-/** Rather nodes whose resources would be used up alike, so that none is left over that nobody can use. */
+/**
+ * NodeResourcesBalancedAllocation plugin: prefers nodes whose resources would be used evenly, so that no resource is
+ * stranded.
+ */
 export function nodeResourcesBalancedAllocation({ resources = cpuAndMemory }: BalancedAllocationArgs = {}): Plugin {
   const all = resources.map(({ name }) => ({ name, share: asRequested(name) }));
   return {
     name: 'NodeResourcesBalancedAllocation',
     isLocal: true,
     score(pod) {
-      // A Pod that asks for nothing changes nothing, and would be drawn to one node again and again.
+      // A Pod without requests does not change the balance, and would be attracted to the same node again and again.
       if (all.every(({ name }) => amountOf(pod.requests, name) === 0)) return undefined;
       const judged = all.filter(({ name }) => isJudgedBy(name, pod));
       return {

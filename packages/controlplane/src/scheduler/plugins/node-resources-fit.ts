@@ -18,9 +18,9 @@ import {
 const name = 'NodeResourcesFit';
 
 export type NodeResourcesFitArgs = {
-  /** Devices that somebody else sees to. */
+  /** Extended resources that this plugin ignores. */
   readonly ignoredResources?: readonly string[];
-  /** The same for all of a vendor: `example.com`. */
+  /** Groups of extended resources that this plugin ignores: `example.com`. */
   readonly ignoredResourceGroups?: readonly string[];
   readonly scoringStrategy?: ScoringStrategy;
 };
@@ -31,7 +31,10 @@ export type ScoringStrategy = {
   readonly requestedToCapacityRatio?: { readonly shape: readonly ShapePoint[] };
 };
 
-/** Only nodes with room for the Pod, and by default rather the emptier ones. */
+/**
+ * NodeResourcesFit plugin: rejects nodes without enough free resources, and by default prefers the least allocated
+ * ones.
+ */
 export function nodeResourcesFit(args: NodeResourcesFitArgs = {}): Plugin {
   const { ignoredResources = [], ignoredResourceGroups = [], scoringStrategy } = args;
   const isIgnored = (resource: string) =>
@@ -79,7 +82,7 @@ export function nodeResourcesFit(args: NodeResourcesFitArgs = {}): Plugin {
   };
 }
 
-/** What a Pod needs of each resource, without those it needs nothing of. */
+/** Requested amounts of a Pod, without zeroes. */
 type Needs = { readonly usual: Resources; readonly others: readonly (readonly [name: string, amount: number])[] };
 
 function needsOf(requests: Resources, isIgnored: (name: string) => boolean): Needs {
@@ -87,7 +90,7 @@ function needsOf(requests: Resources, isIgnored: (name: string) => boolean): Nee
   return { usual: requests, others };
 }
 
-/** What the node has too little of; undefined if the Pod fits. */
+/** Returns the insufficient resources of a node; undefined if the Pod fits. */
 function shortages({ usual, others }: Needs, node: NodeInfo): readonly string[] | undefined {
   const { allocatable, requested } = node;
   let reasons: string[] | undefined;
@@ -113,7 +116,7 @@ function emptyNode(node: Node): NodeInfo {
   return info;
 }
 
-/** Whether a node has more than before of anything the Pod needs. */
+/** Reports whether a node has more than before of a resource that the Pod requests. */
 function hasMore(requests: Resources, before: NodeInfo, after: NodeInfo): boolean {
   if (after.allowedPods > before.allowedPods) return true;
   return namesIn(requests).some(
@@ -125,7 +128,7 @@ function freesAnything({ spec, status }: Pod): boolean {
   return Boolean(spec?.nodeName || status?.nominatedNodeName);
 }
 
-/** Whether a Pod that shrank, which may be the very one, leaves more of anything the Pod needs. */
+/** Reports whether a Pod that was resized, possibly the Pod itself, frees a resource that the Pod requests. */
 function freesFor(pod: PodInfo, before: Pod, after: Pod): boolean {
   if (after.metadata.uid === pod.uid) return true;
   if (!after.spec?.nodeName) return false;
@@ -134,7 +137,7 @@ function freesFor(pod: PodInfo, before: Pod, after: Pod): boolean {
   return namesIn(pod.requests).some((resource) => amountOf(had, resource) > amountOf(has, resource));
 }
 
-/** The resources a Pod needs something of. */
+/** Returns the resources that a Pod requests. */
 function namesIn(requests: Resources): readonly string[] {
   const names = ['cpu', 'memory', 'ephemeral-storage', ...requests.others.keys()];
   return names.filter((name) => amountOf(requests, name) > 0);

@@ -7,7 +7,7 @@ const name = 'NodeUnschedulable';
 const rejection = { plugin: name, isPreemptable: false, reasons: ['node(s) were unschedulable'] };
 const taint: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
-/** No node that was closed to new Pods (`kubectl cordon`), unless the Pod tolerates that. */
+/** NodeUnschedulable plugin: rejects cordoned nodes (`kubectl cordon`), unless the Pod tolerates that. */
 export const nodeUnschedulable: Plugin = {
   name,
   isLocal: true,

@@ -11,7 +11,7 @@ import { isOwnClaim } from './volume-binding.ts';
 const name = 'NodeVolumeLimits';
 const tooMany: Rejection = { plugin: name, isPreemptable: true, reasons: ['node(s) exceed max volume count'] };
 
-/** No node to which a driver could attach no more volumes. */
+/** NodeVolumeLimits plugin: rejects nodes at the attach limit of a CSI driver. */
 export function nodeVolumeLimits(storage: StorageLookup): Plugin {
   return {
     name,
@@ -73,7 +73,7 @@ function limitsOf({ spec }: CSINode): ReadonlyMap<string, number> {
   );
 }
 
-/** The volumes of a Pod that are attached by a driver: which driver, by what tells volumes apart. */
+/** Returns the drivers of a Pod's attachable volumes, by volume identity. */
 function attachable(pod: PodInfo, storage: StorageLookup): Map<string, string> {
   const volumes = new Map<string, string>();
   if (!pod.spec.volumes?.length) return volumes;
@@ -87,7 +87,7 @@ function attachable(pod: PodInfo, storage: StorageLookup): Map<string, string> {
       if (csi) volumes.set(`${csi.driver}/${csi.volumeHandle}`, csi.driver);
       continue;
     }
-    // A volume is still to be made; that of another claim will be another.
+    // The volume is not provisioned yet; each PVC gets its own.
     const provisioner = storage.storageClass(classOfClaim(claim))?.provisioner;
     if (provisioner) volumes.set(`${provisioner}/claim of ${key}`, provisioner);
   }

@@ -17,61 +17,61 @@ const soft = (more: Partial<TopologySpreadConstraint> = {}): PodTraits =>
   hard({ whenUnsatisfiable: 'ScheduleAnyway', ...more });
 
 const nodes = [nodeIn('a', 'a1'), nodeIn('a', 'a2'), nodeIn('b', 'b1'), nodeIn('c', 'c1')];
-/** Pods of `web`, by the nodes they are on. */
+/** Returns `web` Pods on the given nodes. */
 const on = (...names: readonly string[]) => names.map((name, index) => podOf(`x${index}`, { on: name, labels }));
 
 type Row = readonly [name: string, pod: PodTraits, pods: ReturnType<typeof on>, feasible: readonly string[]];
 const rows: Row[] = [
-  ['anywhere, where there are none', hard(), [], ['a1', 'b1', 'c1', 'a2']],
+  ['anywhere, if there are none', hard(), [], ['a1', 'b1', 'c1', 'a2']],
   ['where there are fewest', hard(), on('a1', 'b1'), ['c1']],
-  ['as unevenly as it allows', hard({ maxSkew: 2 }), on('a1', 'b1'), ['a1', 'b1', 'c1', 'a2']],
-  ['no more unevenly than it allows', hard({ maxSkew: 2 }), on('a1', 'a2', 'b1'), ['b1', 'c1']],
+  ['up to the allowed skew', hard({ maxSkew: 2 }), on('a1', 'b1'), ['a1', 'b1', 'c1', 'a2']],
+  ['within the allowed skew', hard({ maxSkew: 2 }), on('a1', 'a2', 'b1'), ['b1', 'c1']],
   [
-    'without regard to others',
+    'without counting other Pods',
     hard(),
     on('a1').map((pod) => ({ ...pod, metadata: { ...pod.metadata, labels: { app: 'db' } } })),
     ['a1', 'b1', 'c1', 'a2'],
   ],
   [
-    'without regard to other namespaces',
+    'without counting other namespaces',
     hard(),
     on('a1').map((pod) => ({ ...pod, metadata: { ...pod.metadata, namespace: 'other' } })),
     ['a1', 'b1', 'c1', 'a2'],
   ],
   [
-    'without regard to those that are leaving',
+    'without counting terminating Pods',
     hard(),
     on('a1', 'b1').map((pod) => ({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })),
     ['a1', 'b1', 'c1', 'a2'],
   ],
   [
-    'anywhere, if it is not one of those itself',
+    'anywhere, if it does not match its own selector',
     { ...hard(), labels: { app: 'db' } },
     on('a1', 'b1', 'c1'),
     ['a1', 'b1', 'c1', 'a2'],
   ],
   [
-    'without regard to those of another revision',
+    'without counting Pods of another revision',
     { ...hard({ matchLabelKeys: ['hash'] }), labels: { app: 'web', hash: '2' } },
     on('a1', 'b1'),
     ['a1', 'b1', 'c1', 'a2'],
   ],
   [
-    'anywhere, by a selector that selects none',
+    'anywhere, by a selector that matches none',
     hard({ labelSelector: undefined as never }),
     on('a1', 'b1'),
     ['a1', 'b1', 'c1', 'a2'],
   ],
-  ['where there are no more than allowed, with too few domains', hard({ minDomains: 4 }), on('a1', 'b1', 'c1'), []],
+  ['up to the allowed skew, with fewer than minDomains', hard({ minDomains: 4 }), on('a1', 'b1', 'c1'), []],
   [
-    'where there are fewest, with domains enough',
+    'where there are fewest, with enough domains',
     hard({ minDomains: 3 }),
     on('a1', 'b1', 'c1'),
     ['a1', 'b1', 'c1', 'a2'],
   ],
   ['among the nodes it selects', { ...hard(), nodeSelector: { [zone]: 'a' } }, on('a1'), ['a1', 'a2']],
   [
-    'as if among all nodes, where it says so',
+    'among all nodes, if it ignores its affinity',
     { ...hard({ nodeAffinityPolicy: 'Ignore' }), nodeSelector: { [zone]: 'a' } },
     on('a1'),
     [],
@@ -84,7 +84,7 @@ for (const [name, pod, pods, feasible] of rows) {
   });
 }
 
-test('a Pod that would be spread unevenly is told so, and of nodes without the label', () => {
+test('an uneven spread and nodes without the label are reported', () => {
   const cluster = clusterOf([nodeIn('a', 'a1'), nodeOf('none'), nodeIn('b', 'b1', { unschedulable: true })], on('a1'));
   assert.equal(
     judge(podOf('p', hard()), { cluster }),
@@ -93,14 +93,14 @@ test('a Pod that would be spread unevenly is told so, and of nodes without the l
   );
 });
 
-test('nodes whose taints are not tolerated do not count where that is asked for', () => {
+test('nodes with untolerated taints do not count on request', () => {
   const tainted = nodeIn('b', 'b1', { taints: [{ key: 'k', effect: 'NoSchedule' }] });
   const cluster = clusterOf([nodeIn('a', 'a1'), tainted], on('a1'));
   assert.deepEqual(feasibleFor(podOf('p', hard()), { cluster }), []);
   assert.deepEqual(feasibleFor(podOf('p', hard({ nodeTaintsPolicy: 'Honor' })), { cluster }), ['a1']);
 });
 
-test('several constraints must all hold', () => {
+test('all constraints must hold', () => {
   const both = {
     ...hard(),
     topologySpreadConstraints: [
@@ -111,7 +111,7 @@ test('several constraints must all hold', () => {
   assert.deepEqual(feasibleFor(podOf('p', both), { cluster: clusterOf(nodes, on('a1', 'b1', 'c1')) }), ['a2']);
 });
 
-test('nodes that lack the label of any constraint do not count for the others either', () => {
+test('nodes without the label of any constraint do not count for the others either', () => {
   const both = (more: Partial<TopologySpreadConstraint> = {}): PodTraits => ({
     labels,
     topologySpreadConstraints: [
@@ -124,26 +124,26 @@ test('nodes that lack the label of any constraint do not count for the others ei
   assert.deepEqual(feasibleFor(podOf('p', hard()), { cluster }), ['b1']);
 });
 
-test('domains with fewer Pods are better where Pods need not be spread', () => {
+test('domains with fewer Pods score higher with ScheduleAnyway', () => {
   const three = [nodeIn('a', 'a1'), nodeIn('b', 'b1'), nodeIn('c', 'c1')];
   const cluster = clusterOf(three, on('a1', 'a1', 'a1', 'b1'));
   assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', soft()), { cluster }), { a1: 0, b1: 60, c1: 100 });
 });
 
-test('where there are no such Pods all nodes are as good', () => {
+test('without matching Pods, all nodes have the same score', () => {
   const cluster = clusterOf([nodeIn('a', 'a1'), nodeIn('b', 'b1')]);
   assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', soft()), { cluster }), { a1: 100, b1: 100 });
 });
 
-test('by host a Pod more weighs by how many nodes there are, and an allowed skew counts for all', () => {
+test('by hostname, the weight depends on the number of nodes, and the allowed skew counts', () => {
   const cluster = clusterOf([nodeOf('a'), nodeOf('b')], on('a', 'a', 'b'));
   const byHost = soft({ topologyKey: 'kubernetes.io/hostname', maxSkew: 3 });
-  // ln 4 a Pod and 2 for the skew: 4.77 and 3.39, rounded to 5 and 3.
+  // ln 4 per Pod and 2 for the skew: 4.77 and 3.39, rounded to 5 and 3.
   const score = (raw: number) => Math.trunc((100 * (5 + 3 - raw)) / 5);
   assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', byHost), { cluster }), { a: score(5), b: score(3) });
 });
 
-test('a node without the label is the worst', () => {
+test('a node without the label has the lowest score', () => {
   const cluster = clusterOf([nodeIn('a', 'a1'), nodeOf('none')], on('a1'));
   assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', soft()), { cluster }), { a1: 100, none: 0 });
 });
@@ -155,7 +155,7 @@ const service = {
   spec: { selector: labels },
 } as const;
 
-test('Pods of a Service are spread a little without being asked to', () => {
+test('Pods of a Service are spread by default', () => {
   const cluster = clusterOf([nodeIn('a', 'a1'), nodeIn('b', 'b1')], on('a1', 'a1'));
   const world = { services: [service] };
   assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', { labels }), { cluster, world }), { a1: 50, b1: 100 });
@@ -163,13 +163,13 @@ test('Pods of a Service are spread a little without being asked to', () => {
   assert.equal(scoresBy('PodTopologySpread', podOf('p', { labels }), { cluster }), undefined);
 });
 
-test('a node without a zone is no worse for those who did not ask to be spread by zones', () => {
+test('a node without a zone is not penalized by the default constraints', () => {
   const cluster = clusterOf([nodeIn('a', 'a1'), nodeOf('none')], on('a1'));
   const scores = scoresBy('PodTopologySpread', podOf('p', { labels }), { cluster, world: { services: [service] } });
   assert.ok(scores && scores.none! > scores.a1!);
 });
 
-test('so are Pods of a workload', () => {
+test('Pods of a workload are spread by default', () => {
   const cluster = clusterOf([nodeIn('a', 'a1'), nodeIn('b', 'b1')], on('a1'));
   const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'u', controller: true };
   const pod = podOf('p', { labels, metadata: { ownerReferences: [owner] } });
@@ -178,7 +178,7 @@ test('so are Pods of a workload', () => {
   assert.ok(scores && scores.a1! < scores.b1!);
 });
 
-test('a profile can spread all Pods that do not say how', () => {
+test('a profile can have default constraints', () => {
   const defaultConstraints = [{ maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule' as const }];
   const profile = { pluginConfig: { PodTopologySpread: { defaultConstraints, defaultingType: 'List' as const } } };
   const setting = { cluster: clusterOf(nodes, on('a1', 'b1')), world: { services: [service] }, profile };

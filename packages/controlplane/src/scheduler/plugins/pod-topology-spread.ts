@@ -1,6 +1,6 @@
 /**
- * Spreads Pods over domains (zones, nodes, whatever a label of nodes tells apart): strictly, where a constraint forbids
- * an uneven spread, and else by preference. Pods of Services and workloads are spread a little without being asked to.
+ * PodTopologySpread plugin: spreads Pods over topology domains (zones, nodes, or any other node label): strictly with
+ * DoNotSchedule, otherwise by score. Pods of Services and workloads are spread by default constraints.
  */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
@@ -32,7 +32,7 @@ const uneven: Rejection = { plugin: name, isPreemptable: true, reasons: [reason]
 const unlabelled: Rejection = { plugin: name, isPreemptable: false, reasons: [`${reason} (missing required label)`] };
 
 export type PodTopologySpreadArgs = {
-  /** What Pods are spread by that say nothing of it themselves, if `defaultingType` is `List`. */
+  /** Constraints of Pods without their own, if `defaultingType` is `List`. */
   readonly defaultConstraints?: readonly TopologySpreadConstraint[];
   readonly defaultingType?: 'System' | 'List';
 };
@@ -66,7 +66,7 @@ export function podTopologySpread(lookup: Lookup, args: PodTopologySpreadArgs = 
     },
     score(pod, cluster, nodes) {
       const constraints = constraintsOf(pod, 'ScheduleAnyway');
-      // A node without a zone is no worse than others for Pods that did not ask to be spread by zones.
+      // With the system defaults, a node without a zone label is not excluded.
       const needsAllKeys = Boolean(pod.spec.topologySpreadConstraints?.length) || !isSystemDefaulted;
       return constraints.length === 0 ? undefined : createScorer(pod, constraints, cluster, nodes, needsAllKeys);
     },
@@ -90,7 +90,7 @@ type Constraint = {
   readonly topologyKey: string;
   readonly selector: Selector;
   readonly minDomains: number;
-  /** Whether nodes do not count that the Pod does not select, or does not tolerate. */
+  /** Nodes that the Pod does not select, or does not tolerate, are not counted. */
   readonly honorsAffinity: boolean;
   readonly honorsTaints: boolean;
 };
@@ -109,7 +109,7 @@ function constraintOf(constraint: TopologySpreadConstraint, labels: Labels): Con
   };
 }
 
-/** Only Pods that share these labels with the Pod, of those it has. */
+/** Restricts a selector to Pods with the same values of these labels as the Pod. */
 function narrowed(selector: Selector, keys: readonly string[], labels: Labels): Selector {
   if (selector === nothing) return selector;
   const shared = keys.flatMap((key) => (labels?.[key] === undefined ? [] : equal(key, labels[key])));
@@ -126,7 +126,7 @@ const workloads: ReadonlyMap<string, WorkloadKind> = new Map([
   ['apps/v1/StatefulSet', 'StatefulSet'],
 ]);
 
-/** The Pods that a Pod belongs with, by its Services and its workload; undefined if there are none. */
+/** Returns the selector of the Services and the workload of a Pod; undefined without any. */
 function defaultSelector(pod: PodInfo, lookup: Lookup): Selector | undefined {
   const labels = new Map<string, string>();
   for (const { spec } of lookup.services(pod.namespace)) {
@@ -142,7 +142,7 @@ function defaultSelector(pod: PodInfo, lookup: Lookup): Selector | undefined {
   return requirements.length === 0 ? undefined : compile(requirements);
 }
 
-/** The Pods that count. A selector that is empty counts none, though it would select all. */
+/** Returns the query for the counted Pods. An empty selector counts none, although it would select all. */
 function queryOf({ selector }: Constraint, { namespace }: PodInfo): PodQuery {
   const isCounting = selector.requirements.length > 0;
   return {
@@ -153,7 +153,7 @@ function queryOf({ selector }: Constraint, { namespace }: PodInfo): PodQuery {
   };
 }
 
-/** Which nodes count for a constraint, beside their labels; undefined if all do. */
+/** Returns a predicate for the nodes that count for a constraint, besides their labels; undefined if all do. */
 function inclusion(pod: PodInfo, constraint: Constraint, isSelected: NodePredicate | undefined) {
   const honorsAffinity = constraint.honorsAffinity && isSelected !== undefined;
   if (!honorsAffinity && !constraint.honorsTaints) return undefined;
@@ -167,7 +167,7 @@ function hasAllKeys(constraints: readonly Constraint[], labels: Labels): boolean
   return constraints.every(({ topologyKey }) => labels?.[topologyKey] !== undefined);
 }
 
-/** Whether every node has the key of every constraint. */
+/** Reports whether every node has the topology key of every constraint. */
 function isLabelledThroughout(constraints: readonly Constraint[], cluster: ClusterView): boolean {
   const count = cluster.nodes.length;
   return constraints.every(({ topologyKey }) => {
@@ -177,7 +177,7 @@ function isLabelledThroughout(constraints: readonly Constraint[], cluster: Clust
   });
 }
 
-/** How many Pods are in each domain that counts. */
+/** Number of Pods in each counted domain. */
 type DomainCounts = { readonly counts: ReadonlyMap<string, number>; readonly domainCount: number; least: number };
 
 function createFilter(pod: PodInfo, constraints: readonly Constraint[], cluster: ClusterView): ForkableFilter {
@@ -195,10 +195,10 @@ function createFilter(pod: PodInfo, constraints: readonly Constraint[], cluster:
   return filterOf(pod, constraints, included, domains);
 }
 
-/** Where all nodes count, the sums are at hand. */
+/** Counts if all nodes are included: the sums are already aggregated. */
 function wholeCounts(tally: Tally, domains: ReadonlyMap<string, number>, topologyKey: string): DomainCounts {
   const counts = tally.byDomain(topologyKey);
-  // A domain that is not counted has no Pods.
+  // A domain without an entry has no Pods.
   return { counts, domainCount: domains.size, least: counts.size < domains.size ? 0 : leastOf(counts) };
 }
 
@@ -323,7 +323,10 @@ function byNode({ byNode: counts }: Tally) {
   return ({ name: node }: NodeInfo) => counts.get(node) ?? 0;
 }
 
-/** A Pod more weighs the more, the more domains there are: with few, each has many Pods anyway. */
+/**
+ * Returns the weight of a constraint, which grows with the number of domains: with few domains, each has many Pods
+ * anyway.
+ */
 function weightFor(domainCount: number): number {
   return Math.log(domainCount + 2);
 }

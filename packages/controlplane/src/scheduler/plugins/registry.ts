@@ -1,4 +1,4 @@
-/** Every plugin there is, in the order they are asked, and how much its scores count by default. */
+/** Plugin registry: all plugins in their default order, with their default weights. */
 import type { Lookup } from '../cluster/lookup.ts';
 import type { Plugin } from '../plugin.ts';
 import type { PreemptionArgs } from '../preemption.ts';
@@ -20,7 +20,7 @@ import { type VolumeBindingArgs, volumeBinding } from './volume-binding.ts';
 import { volumeRestrictions } from './volume-restrictions.ts';
 import { volumeZone } from './volume-zone.ts';
 
-/** What plugins can be told, by their names. */
+/** Plugin arguments by plugin name. */
 export type PluginArgs = {
   readonly DefaultPreemption?: PreemptionArgs;
   readonly InterPodAffinity?: InterPodAffinityArgs;
@@ -31,11 +31,11 @@ export type PluginArgs = {
   readonly VolumeBinding?: VolumeBindingArgs;
 };
 
-/** What plugins are made of beside what they are told. */
+/** Dependencies of plugins besides their arguments. */
 export type PluginParts = {
   readonly lookup: Lookup;
   readonly volumes: Omit<BindingMeans, 'timeoutSeconds'>;
-  /** The Pods that others are being made to leave for, by uid. */
+  /** UIDs of the Pods whose victims are being evicted. */
   readonly preempting: ReadonlySet<string>;
 };
 
@@ -47,7 +47,7 @@ export type RegisteredPlugin = {
 
 export const registry: readonly RegisteredPlugin[] = [
   { name: 'SchedulingGates', make: () => schedulingGates },
-  // The order of the queue, and binding, are the only ones there are.
+  // There is only one queue sort and one binder.
   { name: 'PrioritySort', make: () => ({ name: 'PrioritySort' }) },
   { name: 'NodeUnschedulable', make: () => nodeUnschedulable },
   { name: 'NodeName', make: () => nodeName },

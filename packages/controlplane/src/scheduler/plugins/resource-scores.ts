@@ -1,13 +1,13 @@
-/** How well a node is filled, by how much of its resources is requested. */
+/** Resource scores: functions of the requested and allocatable resources of a node. */
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import { amountOf, isOther } from '../cluster/resources.ts';
 import { maxNodeScore } from '../plugin.ts';
 
-/** A resource, and how much it counts. */
+/** A resource and its weight. */
 export type ResourceWeight = { readonly name: string; readonly weight: number };
 
-/** What a line goes through: how full a node is, in percent, and what that is worth, from 0 to 10. */
+/** A point of a scoring function: utilization in percent, and a score from 0 to 10. */
 export type ShapePoint = { readonly utilization: number; readonly score: number };
 
 export const cpuAndMemory: readonly ResourceWeight[] = [
@@ -15,13 +15,13 @@ export const cpuAndMemory: readonly ResourceWeight[] = [
   { name: 'memory', weight: 1 },
 ];
 
-/** How much of a resource would be requested of a node once the Pod is there, and how much there is. */
+/** Requested amount of a resource on a node, including the Pod, and the allocatable amount. */
 export type ResourceShare = {
   requested(node: NodeInfo, pod: PodInfo): number;
   allocatable(node: NodeInfo): number;
 };
 
-/** What is requested of a node by the Pod and the others, with something for those that ask for nothing. */
+/** Non-zero requests on a node: Pods without requests count with defaults. */
 export function atLeast(name: string): ResourceShare {
   if (name !== 'cpu' && name !== 'memory') return asRequested(name);
   const field = name === 'cpu' ? 'milliCpu' : 'memoryBytes';
@@ -31,7 +31,7 @@ export function atLeast(name: string): ResourceShare {
   };
 }
 
-/** What is requested of a node by the Pod and the others. */
+/** Actual requests on a node. */
 export function asRequested(name: string): ResourceShare {
   return {
     requested: (node, pod) => amountOf(node.requested, name) + amountOf(pod.requests, name),
@@ -39,12 +39,12 @@ export function asRequested(name: string): ResourceShare {
   };
 }
 
-/** Whether a Pod is to be judged by a resource: who does not want a device, not by how many are left. */
+/** Reports whether a resource counts for a Pod: extended resources only if the Pod requests them. */
 export function isJudgedBy(name: string, pod: PodInfo): boolean {
   return !isOther(name) || amountOf(pod.requests, name) > 0;
 }
 
-/** The weighted mean of what the shares of all resources are worth; those a node lacks do not count. */
+/** Returns the weighted mean of the scores of all resources; resources that a node lacks are skipped. */
 export function weightedMean(
   resources: readonly ResourceWeight[],
   worth: (requested: number, allocatable: number) => number,
@@ -66,17 +66,17 @@ export function weightedMean(
   };
 }
 
-/** The emptier, the better. */
+/** Prefers the least allocated node. */
 export function leastAllocated(requested: number, allocatable: number): number {
   return requested > allocatable ? 0 : Math.trunc(((allocatable - requested) * maxNodeScore) / allocatable);
 }
 
-/** The fuller, the better. */
+/** Prefers the most allocated node. */
 export function mostAllocated(requested: number, allocatable: number): number {
   return Math.trunc((Math.min(requested, allocatable) * maxNodeScore) / allocatable);
 }
 
-/** Best where a line through given points is highest. Resources that are worth nothing do not count. */
+/** Scores by a piecewise linear function of the utilization. Resources with score 0 are skipped. */
 export function requestedToCapacityRatio(
   resources: readonly ResourceWeight[],
   shape: readonly ShapePoint[],
@@ -116,14 +116,14 @@ function brokenLine(points: readonly ShapePoint[]): (utilization: number) => num
   };
 }
 
-/** The more alike the shares of all resources are, the better: 100 less their standard deviation. */
+/** Scores the balance of resource fractions: 100 minus their standard deviation. */
 export function balance(fractions: readonly number[]): number {
   return Math.trunc((1 - deviation(fractions)) * maxNodeScore);
 }
 
 function deviation(fractions: readonly number[]): number {
   if (fractions.length < 2) return 0;
-  // Of two numbers it is half their difference, which is exact where the general way is not.
+  // For two numbers, the deviation is half of their difference, which is exact, unlike the general formula.
   if (fractions.length === 2) return Math.abs((fractions[0]! - fractions[1]!) / 2);
   const mean = fractions.reduce((sum, each) => sum + each, 0) / fractions.length;
   return Math.sqrt(fractions.reduce((sum, each) => sum + (each - mean) ** 2, 0) / fractions.length);

@@ -1,7 +1,7 @@
 import type { Pod } from '@kruise/api/core/pod';
 import type { Plugin } from '../plugin.ts';
 
-/** Keeps a Pod from being tried while anybody's gate is on it. */
+/** SchedulingGates plugin: keeps a Pod out of the active queue while it has scheduling gates. */
 export const schedulingGates: Plugin = {
   name: 'SchedulingGates',
   preEnqueue({ spec: { schedulingGates: gates } }) {

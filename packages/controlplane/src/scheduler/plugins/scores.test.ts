@@ -13,7 +13,7 @@ const fits: readonly [cpu: string, memory: string, score: number][] = [
   ['0', '0', 100],
 ];
 for (const [cpu, memory, score] of fits) {
-  test(`an emptier node is better: with ${cpu} of 4 CPUs and ${memory} of 8Gi requested it scores ${score}`, () => {
+  test(`LeastAllocated: with ${cpu} of 4 CPUs and ${memory} of 8Gi requested a node scores ${score}`, () => {
     const cluster = clusterOf([nodeOf('n')]);
     assert.deepEqual(scoresBy('NodeResourcesFit', podOf('p', { requests: { cpu, memory } }), { cluster }), {
       n: score,
@@ -21,12 +21,12 @@ for (const [cpu, memory, score] of fits) {
   });
 }
 
-test('a Pod that asks for nothing counts for 100m and 200Mi', () => {
+test('a Pod without requests counts as 100m and 200Mi', () => {
   const cluster = clusterOf([nodeOf('n', { allocatable: { cpu: '1', memory: '1000Mi' } })], [podOf('x', { on: 'n' })]);
   assert.deepEqual(scoresBy('NodeResourcesFit', podOf('p'), { cluster }), { n: Math.trunc((80 + 60) / 2) });
 });
 
-test('fuller nodes are better where Pods are to be packed', () => {
+test('MostAllocated prefers fuller nodes', () => {
   const scoringStrategy = { type: 'MostAllocated' as const };
   const setting = {
     cluster: clusterOf([nodeOf('n')]),
@@ -37,7 +37,7 @@ test('fuller nodes are better where Pods are to be packed', () => {
   });
 });
 
-test('a line says how much it is worth that a node is full', () => {
+test('RequestedToCapacityRatio scores by a shape', () => {
   const shape = [
     { utilization: 0, score: 0 },
     { utilization: 100, score: 10 },
@@ -51,7 +51,7 @@ test('a line says how much it is worth that a node is full', () => {
   assert.deepEqual(scoresBy('NodeResourcesFit', podOf('p', { requests: { cpu: '1' } }), setting), { n: 25 });
 });
 
-test('what a node has too little of scores nothing', () => {
+test('an insufficient resource scores 0', () => {
   const cluster = clusterOf([nodeOf('n')], [podOf('x', { on: 'n', requests: { cpu: '4', memory: '4Gi' } })]);
   assert.deepEqual(scoresBy('NodeResourcesFit', podOf('p', { requests: { cpu: '1', memory: '0' } }), { cluster }), {
     n: Math.trunc((0 + 50) / 2),
@@ -64,7 +64,7 @@ const threeResources = [
   { name: 'example.com/gpu', weight: 2 },
 ];
 
-test('devices count only for Pods that ask for them, and by their weight', () => {
+test('devices count only for Pods that request them, by their weight', () => {
   const scoringStrategy = { type: 'LeastAllocated' as const, resources: threeResources };
   const setting = {
     cluster: clusterOf([nodeOf('n', { allocatable: { 'example.com/gpu': '4' } })]),
@@ -77,7 +77,7 @@ test('devices count only for Pods that ask for them, and by their weight', () =>
   assert.equal(scoreOf({ ...usual, 'example.com/gpu': '3' }), Math.trunc((75 + 75 + 2 * 25) / 4));
 });
 
-test('three resources are balanced by how far they are spread', () => {
+test('three resources are balanced by their standard deviation', () => {
   const setting = {
     cluster: clusterOf([nodeOf('n', { allocatable: { 'example.com/gpu': '4' } })]),
     profile: { pluginConfig: { NodeResourcesBalancedAllocation: { resources: threeResources } } },
@@ -97,19 +97,19 @@ const balances: readonly [fractions: readonly number[], score: number][] = [
   [[0.1, 0.5, 0.9], 67],
 ];
 for (const [fractions, score] of balances) {
-  test(`shares of ${fractions.join(', ') || 'nothing'} are balanced to ${score}`, () => {
+  test(`fractions of ${fractions.join(', ') || 'nothing'} have a balance of ${score}`, () => {
     assert.equal(balance(fractions), score);
   });
 }
 
-test('a Pod that asks for nothing is not placed for balance', () => {
+test('a Pod without requests is not scored for balance', () => {
   assert.equal(
     scoresBy('NodeResourcesBalancedAllocation', podOf('p'), { cluster: clusterOf([nodeOf('n')]) }),
     undefined,
   );
 });
 
-test('preferred nodes are scored by the weights of what they match, as parts of the greatest', () => {
+test('preferred nodes are scored by the weights of matching terms, relative to the highest', () => {
   const preference = (weight: number, value: string) => ({
     weight,
     preference: { matchExpressions: [{ key: 'disk', operator: 'In' as const, values: [value] }] },
@@ -126,7 +126,7 @@ test('preferred nodes are scored by the weights of what they match, as parts of 
   assert.equal(scoresBy('NodeAffinity', podOf('p'), { cluster }), undefined);
 });
 
-test('nodes with fewer taints that ask to be avoided are better', () => {
+test('nodes with fewer PreferNoSchedule taints score higher', () => {
   const taint = (key: string) => ({ key, effect: 'PreferNoSchedule' as const });
   const cluster = clusterOf([
     nodeOf('a'),
@@ -139,7 +139,7 @@ test('nodes with fewer taints that ask to be avoided are better', () => {
   assert.deepEqual(scoresBy('TaintToleration', podOf('p'), { cluster: clusterOf([nodeOf('a')]) }), { a: 100 });
 });
 
-test('a node that has the image is better, the more so the larger it is and the more nodes have it', () => {
+test('a node with the image scores higher, more for larger and more widespread images', () => {
   const images = [{ names: ['app:latest'], sizeBytes: 250 * mebibyte }];
   const cluster = clusterOf([nodeOf('a', { images }), nodeOf('b')]);
   assert.deepEqual(scoresBy('ImageLocality', podOf('p', { image: 'app' }), { cluster }), { a: 10, b: 0 });
@@ -159,7 +159,7 @@ const sizes: readonly (readonly [mebibytes: number, containers: number, score: n
   [1000, 2, Math.trunc((100 * (1000 - 23)) / (2000 - 23))],
 ];
 for (const [mebibytes, containers, score] of sizes) {
-  test(`an image of ${mebibytes} MiB is worth ${score} to a Pod of ${containers} containers`, () => {
+  test(`an image of ${mebibytes} MiB scores ${score} for a Pod of ${containers} containers`, () => {
     const images = [{ names: ['app:latest'], sizeBytes: mebibytes * mebibyte }];
     const pod = podOf('p');
     const more = Array.from({ length: containers - 1 }, (_, index) => ({ name: `c${index}`, image: 'absent:1' }));
@@ -169,7 +169,7 @@ for (const [mebibytes, containers, score] of sizes) {
   });
 }
 
-test('images of init containers count as well, and no registry is put before a name', () => {
+test('images of init containers count as well, and names without a registry are unchanged', () => {
   const images = [{ names: ['docker.io/library/app:latest', 'tool:1'], sizeBytes: 1000 * mebibyte }];
   const cluster = clusterOf([nodeOf('n', { images })]);
   assert.equal(scoresBy('ImageLocality', podOf('p', { image: 'app' }), { cluster }), undefined);

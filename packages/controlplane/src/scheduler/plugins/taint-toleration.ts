@@ -6,7 +6,10 @@ import { normalizeByGreatest, type Plugin, type Rejection } from '../plugin.ts';
 
 const name = 'TaintToleration';
 
-/** No node with a taint that the Pod does not tolerate; and rather one without taints that only ask to be avoided. */
+/**
+ * TaintToleration plugin: rejects nodes with taints that the Pod does not tolerate, and prefers nodes without
+ * PreferNoSchedule taints.
+ */
 export const taintToleration: Plugin = {
   name,
   isLocal: true,

@@ -18,11 +18,14 @@ const rejectionFor = (reasons: readonly string[]) => ({ plugin: name, isPreempta
 const unbound = rejectionFor(['pod has unbound immediate PersistentVolumeClaims']);
 
 export type VolumeBindingArgs = {
-  /** How long claims may take to be bound once the Pod has a node. */
+  /** Timeout for binding PVCs once a node is selected. */
   readonly bindTimeoutSeconds?: number;
 };
 
-/** Only nodes that can reach the Pod's volumes; and volumes for the claims that wait for a node. */
+/**
+ * VolumeBinding plugin: requires nodes that can access the Pod's volumes, and binds PVCs that wait for their first
+ * consumer.
+ */
 export function volumeBinding(
   means: Omit<BindingMeans, 'timeoutSeconds'>,
   { bindTimeoutSeconds = 600 }: VolumeBindingArgs = {},
@@ -47,7 +50,7 @@ export function volumeBinding(
     reserve(pod, { node }) {
       if (!node || claimNames(pod.pod).length === 0) return undefined;
       const claims = findClaims(pod, storage);
-      // It was asked whether the node would do in this very cycle.
+      // The filter ran for this node in the same cycle.
       if ('fault' in claims || claims.delayed.length === 0) return undefined;
       const plan = planVolumes(claims, node, storage);
       if ('reasons' in plan) return undefined;
@@ -103,12 +106,12 @@ function limitOf({ capacity, maximumVolumeSize }: CSIStorageCapacity) {
   return limit == null ? undefined : parseQuantity(limit);
 }
 
-/** Whether an event is about a claim that the Pod names, which those made for it are not. */
+/** Reports whether an event is about a PVC that the Pod refers to by name, excluding ephemeral volumes. */
 export function isNamedClaim(pod: PodInfo, { after }: ClusterEvent): boolean {
   return pod.claims.includes(keyOf(after as PersistentVolumeClaim));
 }
 
-/** Whether an event is about a claim of the Pod. */
+/** Reports whether an event is about a PVC of the Pod. */
 export function isOwnClaim(pod: PodInfo, { after }: ClusterEvent): boolean {
   const { metadata } = after as PersistentVolumeClaim;
   return metadata.namespace === pod.namespace && claimNames(pod.pod).some((claim) => claim.name === metadata.name);

@@ -15,7 +15,7 @@ const claimTaken: Rejection = {
   reasons: ['node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode'],
 };
 
-/** No disk that only one node or Pod can have, where another has it. */
+/** VolumeRestrictions plugin: rejects nodes where an exclusive disk or a ReadWriteOncePod PVC is already in use. */
 export function volumeRestrictions(storage: StorageLookup): Plugin {
   return {
     name,
@@ -52,7 +52,7 @@ function isExclusive(claim: string, storage: StorageLookup): boolean {
   return storage.claim(claim)?.spec?.accessModes?.includes('ReadWriteOncePod') ?? false;
 }
 
-/** How many of the claims another Pod has, wherever it is. */
+/** Returns how many of the PVCs are in use by other Pods on any node. */
 function countTaken(claims: ReadonlySet<string>, { nodes }: ClusterView): number {
   let taken = 0;
   for (const claim of claims) if (nodes.some(({ usedClaims }) => usedClaims.has(claim))) taken++;
@@ -87,7 +87,7 @@ function isDisk({ gcePersistentDisk, awsElasticBlockStore, rbd, iscsi }: Volume)
   return Boolean(gcePersistentDisk ?? awsElasticBlockStore ?? rbd ?? iscsi);
 }
 
-/** Whether another Pod uses a disk in a way that leaves no room for the Pod. */
+/** Reports whether another Pod uses a disk in a conflicting way. */
 function isTakenBy(disk: Volume, { spec }: PodInfo): boolean {
   return (spec.volumes ?? []).some(
     (other) => isGceTaken(disk, other) || isAwsTaken(disk, other) || isNetTaken(disk, other),

@@ -13,7 +13,7 @@ const rejectionFor = (reason: string): Rejection => ({ plugin: name, isPreemptab
 const elsewhere = rejectionFor('node(s) had no available volume zone');
 
 const today = { zone: 'topology.kubernetes.io/zone', region: 'topology.kubernetes.io/region' };
-/** The labels that say where a volume is, and what they are called today. */
+/** Zone labels of volumes, and their current names. */
 const zoneLabels: ReadonlyMap<string, string> = new Map([
   ['failure-domain.beta.kubernetes.io/zone', today.zone],
   ['failure-domain.beta.kubernetes.io/region', today.region],
@@ -21,10 +21,10 @@ const zoneLabels: ReadonlyMap<string, string> = new Map([
   [today.region, today.region],
 ]);
 
-/** A demand on a label of the node, such as a volume makes. */
+/** Required values of a node label. */
 type Demand = { readonly label: string; readonly values: readonly string[] };
 
-/** Only nodes in the zones of the Pod's volumes, as the labels of these tell. */
+/** VolumeZone plugin: requires nodes in the zones of the Pod's volumes, by the labels of the volumes. */
 export function volumeZone(storage: StorageLookup): Plugin {
   return {
     name,
@@ -50,7 +50,7 @@ export function volumeZone(storage: StorageLookup): Plugin {
   };
 }
 
-/** What the Pod's volumes demand; or why nothing can be told of them. */
+/** Returns the node label requirements of the Pod's volumes, or the reason why they are unknown. */
 function demandsOf(pod: PodInfo, storage: StorageLookup): readonly Demand[] | string {
   const demands: Demand[] = [];
   for (const key of pod.claims) {
@@ -75,7 +75,7 @@ function demandsOf(pod: PodInfo, storage: StorageLookup): readonly Demand[] | st
 function demandsIn({ metadata }: PersistentVolume): readonly Demand[] {
   return [...zoneLabels.keys()].flatMap((label) => {
     const value = metadata.labels?.[label];
-    // A volume in several zones has them all in its label.
+    // The label of a volume in several zones contains all of them.
     const values = value?.split('__').map((each) => each.trim()) ?? [];
     return value === undefined || values.includes('') ? [] : { label, values };
   });

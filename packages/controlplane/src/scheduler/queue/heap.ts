@@ -1,4 +1,4 @@
-/** A heap from which things can also be taken that are not the first. Each thing is in one heap at a time. */
+/** A heap that supports the removal of any item. Each item is in one heap at a time. */
 export type Heap<T extends Heaped> = {
   readonly size: number;
   first(): T | undefined;
@@ -7,7 +7,7 @@ export type Heap<T extends Heaped> = {
   remove(item: T): void;
 };
 
-/** What can be in a heap remembers where in it it is. */
+/** An item that stores its heap index. */
 export type Heaped = { heapIndex: number };
 
 export function createHeap<T extends Heaped>(isBefore: (a: T, b: T) => boolean): Heap<T> {

@@ -1,9 +1,9 @@
-/** Which Pods are to come to which node, once the Pods have gone that are to make room for them. */
+/** Nominator: Pods that are nominated to nodes, whose victims are being evicted. */
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { Nominations } from '../filter.ts';
 
 export type Nominator = Nominations & {
-  /** Notes the node a Pod is to come to; nowhere, if that is empty. */
+  /** Sets the nominated node of a Pod; an empty name removes the nomination. */
   set(pod: PodInfo, node: string): void;
   remove(uid: string): void;
   nodeOf(uid: string): string | undefined;

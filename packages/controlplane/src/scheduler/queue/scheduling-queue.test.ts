@@ -33,12 +33,12 @@ const labelled = {
 
 const waits = [0, 1000, 2000, 4000, 8000, 10_000, 10_000];
 for (const [attempts, expected] of waits.entries()) {
-  test(`after ${attempts} attempts a Pod waits ${expected / 1000} s`, () => {
+  test(`after ${attempts} attempts the backoff is ${expected / 1000} s`, () => {
     assert.equal(backoffMs(attempts, defaultBackoff), expected);
   });
 }
 
-test('the more important come first, then those who came first', () => {
+test('Pods are ordered by priority, then by time', () => {
   const { clock, queue, popped } = createQueue();
   queue.add(podOf('first', { priority: 1 }));
   clock.advance(10);
@@ -51,7 +51,7 @@ test('the more important come first, then those who came first', () => {
   );
 });
 
-test('a Pod that was rejected waits until something happens that may help it', () => {
+test('a rejected Pod waits for an event that may help it', () => {
   const { clock, queue, popped, reject } = createQueue();
   queue.add(podOf('p', { requests: { cpu: '1' } }));
   reject(queue.pop(), fit);
@@ -63,7 +63,7 @@ test('a Pod that was rejected waits until something happens that may help it', (
   assert.equal(popped(), 'p');
 });
 
-test('a Pod that may be helped waits out its back-off, unless there is nothing else to do', () => {
+test('a Pod that an event may help waits for its backoff, unless the queue is idle', () => {
   const { clock, queue, popped, reject } = createQueue();
   queue.add(podOf('p'));
   reject(queue.pop(), fit);
@@ -75,7 +75,7 @@ test('a Pod that may be helped waits out its back-off, unless there is nothing e
   clock.advance(1);
 });
 
-test('a Pod whose attempt failed waits out its back-off in any case', () => {
+test('a Pod whose attempt failed with an error always waits for its backoff', () => {
   const { clock, queue, popped, reject } = createQueue();
   queue.add(podOf('p'));
   reject(queue.pop());
@@ -86,7 +86,7 @@ test('a Pod whose attempt failed waits out its back-off in any case', () => {
   assert.equal(popped(), 'p', 'times are compared by the second');
 });
 
-test('a back-off lasts no longer for a clock that is put back', () => {
+test('a backoff is not prolonged by a clock that is set back', () => {
   let aheadMs = 0;
   const { clock, queue, popped, reject } = createQueue(() => aheadMs);
   queue.add(podOf('p'));
@@ -96,7 +96,7 @@ test('a back-off lasts no longer for a clock that is put back', () => {
   assert.equal(popped(), 'p');
 });
 
-test('each attempt doubles the wait, up to ten seconds', () => {
+test('each attempt doubles the backoff, up to ten seconds', () => {
   const { clock, queue, reject } = createQueue();
   queue.add(podOf('p'));
   const waited: number[] = [];
@@ -110,7 +110,7 @@ test('each attempt doubles the wait, up to ten seconds', () => {
   assert.deepEqual(waited, [2, 3, 5, 9, 11, 11]);
 });
 
-test('a Pod that nothing helps is tried again after five minutes', () => {
+test('a Pod without helpful events is retried after five minutes', () => {
   const { clock, queue, popped, reject } = createQueue();
   queue.add(podOf('p'));
   reject(queue.pop(), fit);
@@ -120,7 +120,7 @@ test('a Pod that nothing helps is tried again after five minutes', () => {
   assert.equal(popped(), 'p');
 });
 
-test('what happens while a Pod is being tried is not missed', () => {
+test('events during an attempt are not lost', () => {
   const { clock, queue, popped, reject } = createQueue();
   queue.add(podOf('p'));
   const queued = queue.pop();
@@ -132,7 +132,7 @@ test('what happens while a Pod is being tried is not missed', () => {
 
 const gated: PodTraits = { schedulingGates: [{ name: 'example.com/wait' }] };
 
-test('a Pod behind a gate is not tried, whatever happens, until the gate is gone', () => {
+test('a gated Pod is not attempted until its gates are removed', () => {
   const { clock, queue, popped } = createQueue();
   const before = podOf('p', gated);
   queue.add(before);
@@ -144,7 +144,7 @@ test('a Pod behind a gate is not tried, whatever happens, until the gate is gone
   assert.equal(popped(), 'p');
 });
 
-test('a change of the Pod itself that may help has it tried again', () => {
+test('an update of the Pod itself that may help requeues it', () => {
   const { clock, queue, popped, reject } = createQueue();
   const before = podOf('p');
   const tolerant = podOf('p', { tolerations: [{ operator: 'Exists' }] });
@@ -170,14 +170,14 @@ const spread: PodTraits = {
   ],
 };
 const ownChanges: readonly (readonly [name: string, plugin: string, before: Pod, after: Pod, isTried: boolean])[] = [
-  ['that it asks for less', fit, asking('2'), asking('1'), true],
-  ['that it asks for more', fit, asking('1'), asking('2'), false],
+  ['a lower request', fit, asking('2'), asking('1'), true],
+  ['a higher request', fit, asking('1'), asking('2'), false],
   ['another label', 'PodTopologySpread', asking('1', spread), asking('1', { ...spread, labels: { app: 'web' } }), true],
-  ['a label that does not matter to it', fit, asking('1'), asking('1', { labels: { app: 'web' } }), false],
+  ['an irrelevant label', fit, asking('1'), asking('1', { labels: { app: 'web' } }), false],
   ['an annotation', fit, asking('1'), asking('1', { metadata: { annotations: { a: 'b' } } }), false],
 ];
 for (const [name, plugin, before, after, isTried] of ownChanges) {
-  test(`${name} has a Pod that ${plugin} rejected ${isTried ? 'tried again' : 'wait on'}`, () => {
+  test(`${name} of a Pod rejected by ${plugin} ${isTried ? 'requeues it' : 'keeps it waiting'}`, () => {
     const { clock, queue, popped, reject } = createQueue();
     queue.add(before);
     reject(queue.pop(), plugin);
@@ -187,7 +187,7 @@ for (const [name, plugin, before, after, isTried] of ownChanges) {
   });
 }
 
-test('a change of a Pod that waits its turn does not cost it its place', () => {
+test('an update of a queued Pod keeps its position', () => {
   const { clock, queue, popped } = createQueue();
   queue.add(podOf('first'));
   clock.advance(10);
@@ -196,7 +196,7 @@ test('a change of a Pod that waits its turn does not cost it its place', () => {
   assert.deepEqual([popped(), popped()], ['first', 'second']);
 });
 
-test('a Pod that changes while it is being tried is not there twice, and the change is not missed', () => {
+test('a Pod that is updated during an attempt is queued once, and the update is not lost', () => {
   const { clock, queue, popped } = createQueue();
   const before = podOf('p');
   const after = podOf('p', { tolerations: [{ operator: 'Exists' }] });
@@ -210,7 +210,7 @@ test('a Pod that changes while it is being tried is not there twice, and the cha
   assert.equal(popped(), undefined);
 });
 
-test('a Pod that is deleted is not tried', () => {
+test('a deleted Pod is not attempted', () => {
   const { clock, queue, popped, reject } = createQueue();
   for (const name of ['a', 'b', 'c']) queue.add(podOf(name));
   queue.delete('uid-of-a');
@@ -223,7 +223,7 @@ test('a Pod that is deleted is not tried', () => {
   assert.equal(popped(), undefined);
 });
 
-test('a Pod can be had tried at once', () => {
+test('a Pod can be activated', () => {
   const { queue, popped, reject } = createQueue();
   queue.add(podOf('p'));
   reject(queue.pop());
@@ -231,7 +231,7 @@ test('a Pod can be had tried at once', () => {
   assert.equal(popped(), 'p');
 });
 
-test('who waits for something to pop is told when there is', async () => {
+test('a waiting consumer is notified of a new Pod', async () => {
   const { queue, popped } = createQueue();
   assert.equal(popped(), undefined);
   const ready = queue.ready.then(() => popped());
@@ -241,7 +241,7 @@ test('who waits for something to pop is told when there is', async () => {
 
 const nominatedTo = (node: string): Pod => podOf('p', { status: { nominatedNodeName: node } });
 
-test('the node a Pod is to come to is known from its status, and from what was noted before it came back', () => {
+test('the nominated node is known from the status, and from the nominator before the status is observed', () => {
   const { queue } = createQueue();
   const on = (name: string) => queue.nominator.onNode(name).map((pod) => pod.name);
   queue.add(nominatedTo('n'));
@@ -264,7 +264,7 @@ const arbitrarySteps = fc.array(
   { maxLength: 60 },
 );
 
-test('no Pod is lost, whatever happens: all that are there are tried again in time, each once at a time', () => {
+test('no Pod is lost: each is attempted again in time, once at a time', () => {
   fc.assert(
     fc.property(arbitrarySteps, (steps) => {
       const { clock, queue, reject } = createQueue();
@@ -294,7 +294,7 @@ test('no Pod is lost, whatever happens: all that are there are tried again in ti
   );
 });
 
-test('a heap gives its items in order, whichever were taken out between', () => {
+test('a heap returns its items in order, after any removals', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.boolean())), (values) => {
       const heap = createHeap<{ heapIndex: number; readonly value: number }>((a, b) => a.value < b.value);

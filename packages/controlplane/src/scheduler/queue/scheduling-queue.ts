@@ -1,7 +1,7 @@
 /**
- * The Pods that wait for a node. Those that can be tried are active, the most important first. One that could not be
- * placed waits in the pool until something happens that may help it, and then until its back-off is over. To find out
- * whom an event may help costs as much as there are Pods rejected by plugins that wait for such events.
+ * Scheduling queue. Schedulable Pods are in the active queue, highest priority first. An unschedulable Pod stays in the
+ * pool until an event may help it, and then until its backoff has passed. Finding the Pods that an event may help costs
+ * time proportional to the number of Pods rejected by plugins that registered for the event.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Clock } from '@kruise/values/clock';
@@ -14,19 +14,19 @@ import { type BackoffOptions, backoffMs, windowMs, windowOf } from './backoff.ts
 import { createHeap, type Heaped } from './heap.ts';
 import { createNominator, type Nominator } from './nominator.ts';
 
-/** A Pod that waits, and what is remembered of it between attempts. */
+/** A queued Pod, with its state between attempts. */
 export type QueuedPod = Heaped & {
   pod: PodInfo;
-  /** When it came into the queue, or came back: by `elapsedMs`, as all times here. */
+  /** Time when the Pod was added or requeued, by `elapsedMs` like all times here. */
   since: number;
-  /** Tells apart those that came at the same time. */
+  /** Breaks ties of Pods that were added at the same time. */
   serial: number;
   attempts: number;
-  /** When it first could be tried. */
+  /** Time when the Pod was first schedulable. */
   readyAt: number | undefined;
-  /** The plugins that were against it. */
+  /** Plugins that rejected the Pod. */
   rejectedBy: ReadonlySet<string>;
-  /** Whether it is not to be tried at all for now. */
+  /** A PreEnqueue plugin keeps the Pod out of the active queue. */
   isGated: boolean;
   place: Place;
 };
@@ -35,25 +35,25 @@ type Place = 'active' | 'backoff' | 'error backoff' | 'pool' | 'none';
 
 export type SchedulingQueue = {
   readonly nominator: Nominator;
-  /** A Pod that has no node has come into sight, or has changed. */
+  /** Adds a pending Pod, or updates it. */
   add(pod: Pod): void;
   update(before: Pod, after: Pod): void;
   delete(uid: string): void;
-  /** The next Pod to be tried. Whoever takes it tells what became of it by `requeue` or `done`. */
+  /** Pops the next Pod. The caller must report the outcome with `requeue` or `done`. */
   pop(): QueuedPod | undefined;
-  /** Resolves when there may be something to pop, or the queue is closed. */
+  /** Resolves when a Pod may be available, or the queue is closed. */
   readonly ready: Promise<void>;
-  /** The Pod could not be placed: because these plugins were against it or, if none was, because something failed. */
+  /** Requeues a Pod that was rejected by these plugins or, if there are none, that failed with an error. */
   requeue(queued: QueuedPod, pod: Pod, rejectedBy: ReadonlySet<string>): void;
-  /** The Pod has left the queue for good. */
+  /** Removes a Pod from the queue for good. */
   done(uid: string): void;
-  /** Something happened that may help Pods in the pool. */
+  /** Moves Pods from the pool that an event may help. */
   move(event: ClusterEvent, mayHelp?: (pod: PodInfo) => boolean): void;
-  /** Has a Pod tried again at once. */
+  /** Moves a Pod to the active queue immediately. */
   activate(uid: string): void;
-  /** The Pods in the pool. */
+  /** Returns the Pods in the pool. */
   pooled(): Iterable<QueuedPod>;
-  /** How many Pods wait where. */
+  /** Returns the number of Pods by queue. */
   counts(): {
     readonly active: number;
     readonly backoff: number;
@@ -65,7 +65,7 @@ export type SchedulingQueue = {
 export type QueueOptions = {
   readonly profiles: ReadonlyMap<string, Profile>;
   readonly backoff?: BackoffOptions;
-  /** After so long a Pod is tried again though nothing has happened that may help. */
+  /** Time after which a Pod is retried without an event. */
   readonly maxInPoolMs?: number;
 };
 
@@ -126,7 +126,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
     watchPool();
   };
 
-  /** Asks the plugins whether the Pod may be tried at all. */
+  /** Runs the PreEnqueue plugins. */
   const isHeldBack = (queued: QueuedPod): boolean => {
     const profile = profiles.get(queued.pod.spec.schedulerName ?? '');
     const holder = profile?.preEnqueue.find((plugin) => plugin.preEnqueue?.(queued.pod) !== undefined);
@@ -149,11 +149,11 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
     queued.place = isError ? 'error backoff' : 'backoff';
     (isError ? failed : backingOff).push(queued);
     armFlush();
-    // With nothing else to do, a Pod that was merely rejected need not wait out its time.
+    // An idle scheduler need not wait for the backoff of Pods that were rejected without an error.
     if (!isError) waiting.resolve();
   };
 
-  /** Puts a Pod where it can be tried, at once or when its back-off is over; or into the pool, if it is held back. */
+  /** Moves a Pod to the active or backoff queue, or into the pool if a PreEnqueue plugin rejects it. */
   const release = (queued: QueuedPod) => {
     if (isHeldBack(queued)) enterPool(queued);
     else if (isBackingOff(queued)) enterBackoff(queued);
@@ -192,7 +192,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
   }
 
   const mayHelp = (queued: QueuedPod, event: ClusterEvent): boolean => {
-    // What an extender waits for is not known.
+    // The events that an extender depends on are unknown.
     if (queued.rejectedBy.size === 0 || queued.rejectedBy.has(extenderName)) return true;
     const interested = interests.get(queued.pod.spec.schedulerName ?? '')?.get(eventKey(event));
     return (
@@ -237,7 +237,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
       }
       queued.pod = podInfoOf(after);
       const nominated = after.status?.nominatedNodeName ?? '';
-      // Where neither state says anything, what was noted has not come back from the API server yet.
+      // If neither state has a nomination, the nomination has not been observed in the cache yet.
       const isUnknown = nominated === '' && !before.status?.nominatedNodeName;
       nominator.set(queued.pod, isUnknown ? (nominator.nodeOf(uid) ?? '') : nominated);
       if (queued.place === 'pool' && podEvents(before, after).some((event) => mayHelp(queued, event))) release(queued);
@@ -301,7 +301,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
     },
   };
 
-  /** The Pods in the pool that were rejected by a plugin that waits for such events. */
+  /** Returns the Pods in the pool that were rejected by a plugin that registered for the event. */
   function interestedIn(event: ClusterEvent): ReadonlySet<QueuedPod> {
     const key = eventKey(event);
     const plugins = new Set<string>([extenderName]);
@@ -310,7 +310,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
   }
 }
 
-/** What holds for a Pod behind a gate changes by the Pod alone. */
+/** Only an update of the Pod itself can change the result of its gates. */
 function isGateKept({ isGated, rejectedBy }: QueuedPod): boolean {
   return isGated && rejectedBy.has('SchedulingGates');
 }
@@ -324,7 +324,7 @@ function eventKey({ resource, action }: ClusterEvent): string {
   return `${resource}/${action}`;
 }
 
-/** Which plugins of a profile wait for which events. */
+/** Returns the registered plugins of a profile by event. */
 function interestsOf(profile: Profile): ReadonlyMap<string, readonly Interest[]> {
   const byEvent = new Map<string, Interest[]>();
   for (const { name: plugin, events } of pluginsOf(profile)) {
@@ -341,7 +341,7 @@ function interestsOf(profile: Profile): ReadonlyMap<string, readonly Interest[]>
   return byEvent;
 }
 
-/** The pool, which finds Pods by the plugins that rejected them. */
+/** Creates the pool of unschedulable Pods, indexed by the plugins that rejected them. */
 function createPool() {
   const members = new Map<QueuedPod, ReadonlySet<string>>();
   const byPlugin = new Map<string, Set<QueuedPod>>();
@@ -358,7 +358,7 @@ function createPool() {
         else byPlugin.set(plugin, new Set([queued]));
       }
     },
-    /** Takes a Pod out, by the plugins it was put in with. */
+    /** Removes a Pod under the plugins it was added with. */
     remove(queued: QueuedPod): void {
       for (const plugin of members.get(queued) ?? []) byPlugin.get(plugin)?.delete(queued);
       members.delete(queued);

@@ -1,4 +1,4 @@
-/** Nodes and Pods for tests, with nothing said that does not matter. */
+/** Fixtures: nodes and Pods with only the relevant fields. */
 import type { Node, Taint } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
@@ -15,7 +15,7 @@ export type NodeTraits = {
   readonly images?: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[];
 };
 
-/** A node with 4 CPUs, 8 GiB and room for 110 Pods, labelled with its name. */
+/** Returns a node with 4 CPUs, 8 GiB and 110 Pods, labelled with its name. */
 export function nodeOf(name: string, traits: NodeTraits = {}): Node {
   const { labels, taints = [], allocatable, unschedulable = false, isReady = true, images = [] } = traits;
   const ready = { type: 'Ready', status: isReady ? 'True' : 'False' } as const;
@@ -28,7 +28,7 @@ export function nodeOf(name: string, traits: NodeTraits = {}): Node {
   };
 }
 
-/** A node in a zone. */
+/** Returns a node in a zone. */
 export function nodeIn(zone: string, name: string, traits: NodeTraits = {}): Node {
   return nodeOf(name, { ...traits, labels: { 'topology.kubernetes.io/zone': zone, ...traits.labels } });
 }
@@ -36,7 +36,7 @@ export function nodeIn(zone: string, name: string, traits: NodeTraits = {}): Nod
 export type PodTraits = Partial<Omit<PodSpec, 'containers'>> & {
   readonly namespace?: string;
   readonly labels?: Labels;
-  /** The node it is on. */
+  /** Node of the Pod. */
   readonly on?: string;
   readonly requests?: { readonly [resource: string]: string };
   readonly hostPorts?: readonly {
@@ -49,7 +49,7 @@ export type PodTraits = Partial<Omit<PodSpec, 'containers'>> & {
   readonly status?: Pod['status'];
 };
 
-/** A Pod of one container that asks for nothing. */
+/** Returns a Pod with one container and no requests. */
 export function podOf(name: string, traits: PodTraits = {}): Pod {
   const {
     namespace = 'default',
@@ -77,7 +77,7 @@ export function podOf(name: string, traits: PodTraits = {}): Pod {
   };
 }
 
-/** A cluster of nodes and the Pods on them. */
+/** Returns a scheduler cache with nodes and the Pods on them. */
 export function clusterOf(nodes: readonly Node[], pods: readonly Pod[] = []): Cluster {
   const cluster = createCluster();
   for (const node of nodes) cluster.setNode(node);

@@ -1,4 +1,4 @@
-/** What the scheduler makes of a Pod in a cluster, said in a few words. */
+/** Test helpers that run the scheduling algorithm and summarize its result. */
 import type { Pod } from '@kruise/api/core/pod';
 import { seededRandom } from '@kruise/values/random';
 import type { ClusterView } from '../cluster/cluster.ts';
@@ -20,7 +20,7 @@ export function profileIn({ world = {}, profile = {} }: Pick<Setting, 'world' | 
   return createProfile({ ...defaultConfiguration.profiles[0]!, ...profile }, partsOf(world));
 }
 
-/** The node a Pod gets, or why it gets none. */
+/** Returns the node of a Pod, or the reason why it is unschedulable. */
 export function judge(pod: Pod, setting: Setting): string {
   const { cluster, nominations = { onNode: () => [] }, start = 0, memory } = setting;
   const circumstances = { cluster, nominations, random: seededRandom(1), start, ...(memory ? { memory } : {}) };
@@ -35,13 +35,13 @@ export function judge(pod: Pod, setting: Setting): string {
   }
 }
 
-/** The nodes that pass all filters. */
+/** Returns the nodes that pass all filters. */
 export function feasibleFor(pod: Pod, setting: Setting): readonly string[] {
   const { filters } = prepareFilters(profileIn(setting).filters, podInfoOf(pod), setting.cluster);
   return setting.cluster.nodes.filter((node) => !filters.check(node)).map(({ name }) => name);
 }
 
-/** What a plugin makes of each node, before its weight. */
+/** Returns the unweighted score of a plugin for each node. */
 export function scoresBy(plugin: string, pod: Pod, setting: Setting): { readonly [node: string]: number } | undefined {
   const { cluster } = setting;
   const found = profileIn(setting).scorers.find((scorer) => scorer.plugin.name === plugin)?.plugin;

@@ -1,4 +1,4 @@
-/** What plugins look up, given as lists: for tests and benchmarks. */
+/** Plugin dependencies from lists, for tests and benchmarks. */
 import type { Namespace } from '@kruise/api/core/namespace';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
@@ -21,7 +21,7 @@ export type World = {
   readonly namespaces?: readonly Namespace[];
   readonly services?: readonly Service[];
   readonly budgets?: readonly PodDisruptionBudget[];
-  /** The selectors of workloads, by `Kind namespace/name`. */
+  /** Selectors of workloads, by `Kind namespace/name`. */
   readonly workloads?: { readonly [key: string]: LabelSelector };
   readonly claims?: readonly PersistentVolumeClaim[];
   readonly volumes?: readonly PersistentVolume[];
@@ -32,7 +32,7 @@ export type World = {
   readonly attachments?: readonly VolumeAttachment[];
 };
 
-/** What plugins are made of in a world that stays as it is. */
+/** Returns the plugin dependencies of a static world. */
 export function partsOf(world: World): PluginParts {
   const {
     namespaces = [],
@@ -69,16 +69,16 @@ export function partsOf(world: World): PluginParts {
   };
 }
 
-/** Nothing at all to be looked up. */
+/** Returns plugin dependencies without any objects. */
 export function emptyParts(): PluginParts {
   return partsOf({});
 }
 
-/** Decisions ask no server. */
+/** Decisions must not send requests. */
 const unreachable: Client = createClient({
-  request: () => Promise.reject(new Error('there is no server')),
+  request: () => Promise.reject(new Error('no API server')),
   watch: () => {
-    throw new Error('there is no server');
+    throw new Error('no API server');
   },
   close() {},
 } as unknown as Client['transport']);

@@ -1,4 +1,4 @@
-/** A server in memory and schedulers at work on it, on a time that passes when it is told to. */
+/** An in-memory API server with schedulers, on a fake clock. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { node as nodeKind } from '@kruise/api/core/node';
@@ -21,17 +21,17 @@ import { type NodeTraits, nodeOf, type PodTraits, podOf } from './fixtures.ts';
 
 export const namespace = 'default';
 
-/** What a scheduler is started with. */
+/** Options of a scheduler under test. */
 type SchedulerTraits = {
   readonly configuration: SchedulerConfiguration;
-  /** How extenders are asked. */
+  /** HTTP client of extenders. */
   readonly post: Post;
-  /** What comes between the scheduler and the server. */
+  /** Middleware between the scheduler and the server. */
   readonly through: (transport: Transport) => Transport;
   readonly leaderElection: LeaderElectionOptions;
 };
 
-/** A server that has a default account and Pods of two priorities, but neither nodes nor a scheduler. */
+/** Starts a server with a default ServiceAccount and two priority classes, without nodes and without a scheduler. */
 export async function startServer(t: TestContext) {
   const clock = virtualClock(instantOf(2026, 1, 1));
   const random = seededRandom(1);
@@ -60,7 +60,7 @@ export async function startServer(t: TestContext) {
     client,
     pass,
     read,
-    /** Starts a scheduler with no more rights than its own; returns what stops it. */
+    /** Starts a scheduler with only its own permissions; returns a function that stops it. */
     startScheduler({ configuration, post, through, leaderElection }: Partial<SchedulerTraits> = {}): () => void {
       const stop = new AbortController();
       const user = { username: 'system:kube-scheduler', groups: ['system:authenticated'] };
@@ -78,7 +78,7 @@ export async function startServer(t: TestContext) {
         },
         stop.signal,
       ).catch((error) => {
-        // Whoever has lost the lease ends, and is started anew by others.
+        // A scheduler that loses its lease stops and would be restarted.
         if (!(error instanceof LeadershipLostError)) throw error;
       });
       ends.push(async () => {
@@ -88,16 +88,16 @@ export async function startServer(t: TestContext) {
       });
       return () => stop.abort();
     },
-    /** The Pod, as soon as something holds for it, which may take some seconds. */
+    /** Returns the Pod as soon as a predicate holds; time advances by some seconds. */
     async until(name: string, holds: (pod: Pod) => boolean, seconds = 30): Promise<Pod> {
       for (let tenth = 0; tenth < seconds * 10; tenth++) {
         const pod = await read(name);
         if (holds(pod)) return pod;
         await pass(0.1);
       }
-      throw new Error(`it has not come about: ${JSON.stringify((await read(name)).status)}`);
+      throw new Error(`the condition was not met in time: ${JSON.stringify((await read(name)).status)}`);
     },
-    /** What was told of a Pod, in order. */
+    /** Returns the events of a Pod, in order. */
     async told(name: string): Promise<readonly string[]> {
       await pass(0.1);
       const { items } = await client.list(eventKind, { namespace });
@@ -110,11 +110,11 @@ export async function startServer(t: TestContext) {
 }
 
 type ClusterTraits = SchedulerTraits & {
-  /** Puts into the cluster what is there before the scheduler is. */
+  /** Creates objects before the scheduler starts. */
   readonly prepare: (client: Client) => Promise<unknown>;
 };
 
-/** A server and one scheduler. */
+/** Starts a server and one scheduler. */
 export async function startCluster(t: TestContext, { prepare, ...traits }: Partial<ClusterTraits> = {}) {
   const { startScheduler, ...server } = await startServer(t);
   await prepare?.(server.client);
@@ -124,7 +124,7 @@ export async function startCluster(t: TestContext, { prepare, ...traits }: Parti
 export async function addNode(client: Client, name: string, traits: NodeTraits = {}): Promise<void> {
   const { status, ...node } = nodeOf(name, traits);
   const created = await client.create(nodeKind, node);
-  // The server taints new nodes as not ready, which is for others to undo.
+  // The server taints new nodes as not ready, which other controllers undo.
   const ready = await client.update(nodeKind, {
     ...created,
     spec: { ...created.spec, taints: node.spec?.taints ?? [] },

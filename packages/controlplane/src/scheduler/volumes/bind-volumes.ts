@@ -1,4 +1,4 @@
-/** Has the volumes of a Pod bound before the Pod is. */
+/** Binds the volumes of a Pod before the Pod is bound. */
 import type { Node } from '@kruise/api/core/node';
 import { persistentVolume } from '@kruise/api/core/persistentvolume';
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
@@ -20,12 +20,12 @@ export type BindingMeans = {
   readonly client: Client;
   readonly clock: Clock;
   readonly storage: Storage;
-  /** Whether the Pod is still there. */
+  /** Reports whether the Pod still exists. */
   readonly exists: (pod: PodInfo) => boolean;
   readonly timeoutSeconds: number;
 };
 
-/** Assumes that everything in the plan has been done, so that others do not plan with the same volumes. */
+/** Assumes the whole plan, so that other Pods do not plan with the same volumes. */
 export function reserveVolumes(pod: PodInfo, node: Node, plan: VolumePlan, means: BindingMeans): Reservation {
   const { storage } = means;
   const nodeName = node.metadata.name ?? '';
@@ -71,7 +71,7 @@ async function bindVolumes(
   }
   const isSeen = (key: string, version: string | undefined) => isAtLeast(version, written.get(key) ?? '');
 
-  /** Whether all claims are bound; throws if they will not be. */
+  /** Reports whether all PVCs are bound; throws if they cannot be. */
   const areBound = (): boolean => {
     if (!exists(pod)) throw new Error('pod does not exist any more');
     const { actual } = storage;
@@ -117,7 +117,7 @@ async function bindVolumes(
   }
 }
 
-/** Resolves when a condition holds, which is looked at whenever there is news; rejects with what it throws. */
+/** Resolves when a condition holds, which is checked on every change; rejects with its error. */
 function untilHolds(
   condition: () => boolean,
   listen: (callback: () => void) => () => void,

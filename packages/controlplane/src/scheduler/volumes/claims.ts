@@ -1,4 +1,4 @@
-/** The claims of a Pod, and what there is to be done about them on a node. */
+/** PVCs of a Pod, and the volume plan for a node. */
 import type { Node } from '@kruise/api/core/node';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
@@ -19,16 +19,16 @@ import { compareQuantities, parseQuantity, quantityValue } from '@kruise/values/
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { StorageLookup } from './storage.ts';
 
-/** The claims of a Pod, by how far they have come. */
+/** PVCs of a Pod by binding state. */
 export type PodClaims = {
   readonly bound: readonly PersistentVolumeClaim[];
-  /** They get a volume once the Pod has a node. */
+  /** PVCs that wait for their first consumer. */
   readonly delayed: readonly PersistentVolumeClaim[];
-  /** They get a volume without regard to the Pod, which has to wait for it. */
+  /** Unbound PVCs with immediate binding, for which the Pod must wait. */
   readonly immediate: readonly PersistentVolumeClaim[];
 };
 
-/** The claims of a Pod; or why it cannot be placed for now, whatever the node. */
+/** Returns the PVCs of a Pod, or why the Pod is unschedulable on any node. */
 export function findClaims(pod: PodInfo, storage: StorageLookup): PodClaims | { readonly fault: string } {
   const bound: PersistentVolumeClaim[] = [];
   const delayed: PersistentVolumeClaim[] = [];
@@ -67,11 +67,11 @@ function isDelayed(claim: PersistentVolumeClaim, storage: StorageLookup): boolea
   return found !== undefined && delaysBinding(found);
 }
 
-/** What is to be done for a Pod's claims once it is on a node. */
+/** Volume plan of a Pod on a node. */
 export type VolumePlan = {
-  /** Volumes that exist and are to be bound. */
+  /** Existing volumes to bind. */
   readonly bindings: readonly { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }[];
-  /** Claims that a volume is to be made for. */
+  /** PVCs to provision. */
   readonly provisions: readonly PersistentVolumeClaim[];
 };
 
@@ -80,7 +80,7 @@ const noVolume = "node(s) didn't find available persistent volumes to bind";
 const noSpace = 'node(s) did not have enough free storage';
 const lostVolume = 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)';
 
-/** What would be done on a node; or why the Pod cannot go there. */
+/** Returns the volume plan for a node, or why the Pod does not fit there. */
 export function planVolumes(
   { bound, delayed }: PodClaims,
   node: Node,
@@ -97,7 +97,7 @@ function byOrderOfReport(a: string, b: string): number {
   return orderOfReport.indexOf(a) - orderOfReport.indexOf(b);
 }
 
-/** The first thing that is wrong with the volumes a Pod has. */
+/** Yields the reasons why a node cannot access the bound volumes of a Pod. */
 function* reasonsAgainstBound(
   claims: readonly PersistentVolumeClaim[],
   node: Node,
@@ -120,13 +120,13 @@ function planDelayed(
   for (const claim of claims) {
     const selected = claim.metadata.annotations?.[selectedNodeAnnotation];
     if (selected === undefined) toMatch.push(claim);
-    // A volume is being made for it, elsewhere.
+    // A volume is being provisioned for another node.
     else if (selected !== node.metadata.name) return noVolume;
     else toProvision.push(claim);
   }
   const bindings: { claim: PersistentVolumeClaim; volume: PersistentVolume }[] = [];
   const excluded = new Set<string>();
-  // The smaller ones come first, lest they take what a larger one could only have.
+  // Smaller PVCs come first, so that they do not take the only volume that satisfies a larger one.
   for (const claim of toMatch.toSorted((a, b) => compareQuantities(requestOf(a), requestOf(b)))) {
     const volume = findMatchingVolume(claim, storage.volumesOfClass(classOfClaim(claim)), { node, excluded });
     if (volume) {
@@ -158,7 +158,7 @@ function reasonAgainstProvisioning(
   return hasCapacity(claim, found, node, storage) ? undefined : noSpace;
 }
 
-/** Whether volumes of a class may be made for a node. */
+/** Reports whether the storage class allows provisioning for a node. */
 function isTopologyAllowed({ allowedTopologies }: StorageClass, { metadata }: Node): boolean {
   if (!allowedTopologies?.length) return true;
   return allowedTopologies.some(({ matchLabelExpressions: expressions }) => {
@@ -167,7 +167,7 @@ function isTopologyAllowed({ allowedTopologies }: StorageClass, { metadata }: No
   });
 }
 
-/** Whether there is room for a volume where the node can reach it, as far as its driver tells. */
+/** Reports whether the driver reports enough capacity in the node's topology. */
 function hasCapacity(
   claim: PersistentVolumeClaim,
   { metadata, provisioner }: StorageClass,

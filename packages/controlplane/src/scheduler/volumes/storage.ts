@@ -1,6 +1,6 @@
 /**
- * Claims, volumes and what makes them, as the scheduler sees them: as they are in the cluster, or as it has just
- * decided they are to be. What was assumed holds until something newer is heard of the object.
+ * Scheduler view of PVCs, volumes and other storage objects: as in the cluster, or as assumed by the scheduler. An
+ * assumed object is valid until a newer version is observed.
  */
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import { persistentVolume } from '@kruise/api/core/persistentvolume';
@@ -14,7 +14,7 @@ import { type VolumeAttachment, volumeAttachment } from '@kruise/api/storage/vol
 import type { Caches } from '@kruise/client/informer';
 import { classOfVolume } from '@kruise/machinery/volume-binding';
 
-/** What is known of storage. */
+/** Storage lookups. */
 export type StorageLookup = {
   claim(key: string): PersistentVolumeClaim | undefined;
   volume(name: string): PersistentVolume | undefined;
@@ -27,20 +27,20 @@ export type StorageLookup = {
 };
 
 export type Storage = StorageLookup & {
-  /** As they are in the cluster, whatever was assumed. */
+  /** State in the cluster, without assumed objects. */
   readonly actual: StorageLookup;
   assumeClaim(claim: PersistentVolumeClaim): void;
   assumeVolume(volume: PersistentVolume): void;
-  /** What was assumed did not come about. */
+  /** Reverts an assumed object whose binding failed. */
   restoreClaim(key: string): void;
   restoreVolume(name: string): void;
-  /** Calls back whenever something is heard of a claim or a volume, until the returned function is called. */
+  /** Calls back on every change of the PVCs or of a volume, until the returned function is called. */
   listen(claims: readonly string[], callback: () => void): () => void;
-  /** Something is heard of a claim. */
+  /** Notifies listeners of a changed PVC. */
   claimChanged(key: string): void;
 };
 
-/** The kinds that are looked up, beside claims and volumes. */
+/** Kinds that are looked up, besides PVCs and volumes. */
 export const storageKinds = [
   persistentVolumeClaim,
   persistentVolume,
@@ -75,7 +75,7 @@ export function createStorage(actual: StorageLookup): Storage {
   const volumes = new Map<string, PersistentVolume>();
   const listeners = new Map<string, Set<() => void>>();
 
-  /** What was assumed of an object, unless there is something newer. */
+  /** Returns the assumed object, unless a newer version was observed. */
   const newest = <T extends Versioned>(assumed: Map<string, T>, key: string, object: T | undefined): T | undefined => {
     const guess = assumed.get(key);
     if (!guess) return object;

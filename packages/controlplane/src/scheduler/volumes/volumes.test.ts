@@ -57,22 +57,22 @@ const using = (...claims: readonly string[]): PodTraits => ({
 type Row = readonly [name: string, world: World, feasible: readonly string[], among?: readonly Node[]];
 const rows: Row[] = [
   [
-    'wherever its volume is',
+    'wherever its volume is accessible',
     { claims: [bound('data', 'v')], volumes: [volume('v', { nodeAffinity: inZone('b') })] },
     ['b1'],
   ],
   [
-    'in the zone its volume is labelled with',
+    'in the zone label of its volume',
     { claims: [bound('data', 'v')], volumes: [volume('v', {}, { [zone]: 'a' })] },
     ['a1'],
   ],
   [
-    'in any zone its volume is labelled with',
+    'in any zone in the label of its volume',
     { claims: [bound('data', 'v')], volumes: [volume('v', {}, { [zone]: 'a__b' })] },
     ['a1', 'b1'],
   ],
   [
-    'where a volume is to be had',
+    'where a volume is available',
     {
       claims: [claim('data', { storageClassName: 'local' })],
       classes: [local],
@@ -81,18 +81,18 @@ const rows: Row[] = [
     ['b1'],
   ],
   [
-    'where it is in no zone at all, though its volume is in one',
+    'on a node without a zone, even if its volume has one',
     { claims: [bound('data', 'v')], volumes: [volume('v', {}, { [zone]: 'c' })] },
     ['nowhere'],
     [nodes[0]!, nodeOf('nowhere')],
   ],
   [
-    'anywhere, if a volume can be made',
+    'anywhere, if a volume can be provisioned',
     { claims: [claim('data', { storageClassName: 'made' })], classes: [made] },
     ['a1', 'b1'],
   ],
   [
-    'where a volume may be made',
+    'where a volume may be provisioned',
     {
       claims: [claim('data', { storageClassName: 'made' })],
       classes: [{ ...made, allowedTopologies: [{ matchLabelExpressions: [{ key: zone, values: ['b'] }] }] }],
@@ -100,7 +100,7 @@ const rows: Row[] = [
     ['b1'],
   ],
   [
-    'where a volume is being made',
+    'where a volume is being provisioned',
     {
       claims: [
         claim('data', { storageClassName: 'made' }, { annotations: { 'volume.kubernetes.io/selected-node': 'b1' } }),
@@ -117,30 +117,30 @@ for (const [name, world, feasible, among = nodes] of rows) {
 }
 
 const faults: readonly (readonly [name: string, world: World, message: string])[] = [
-  ['there is no such claim', {}, 'persistentvolumeclaim "data" not found.'],
+  ['the PVC does not exist', {}, 'persistentvolumeclaim "data" not found.'],
   [
-    'the claim is being deleted',
+    'the PVC is terminating',
     { claims: [claim('data', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
     'persistentvolumeclaim "data" is being deleted.',
   ],
   [
-    'the volume is gone for good',
+    'the PVC is lost',
     { claims: [{ ...bound('data', 'v'), status: { phase: 'Lost' } }] },
     'persistentvolumeclaim "data" bound to non-existent persistentvolume "v".',
   ],
   [
-    'the claim waits for a volume by itself',
+    'the PVC with immediate binding is unbound',
     { claims: [claim('data', { storageClassName: 'now' })], classes: [immediate] },
     'pod has unbound immediate PersistentVolumeClaims.',
   ],
-  ['the claim has no class', { claims: [claim('data')] }, 'pod has unbound immediate PersistentVolumeClaims.'],
+  ['the PVC has no class', { claims: [claim('data')] }, 'pod has unbound immediate PersistentVolumeClaims.'],
   [
-    'no volume is to be had',
+    'no volume is available',
     { claims: [claim('data', { storageClassName: 'local' })], classes: [local] },
     "2 node(s) didn't find available persistent volumes to bind.",
   ],
   [
-    'the claim names a volume that is not bound to it',
+    'the PVC names a volume that is not bound to it',
     { claims: [claim('data', { storageClassName: 'made', volumeName: 'v' })], classes: [made], volumes: [volume('v')] },
     'pod has unbound immediate PersistentVolumeClaims.',
   ],
@@ -154,24 +154,24 @@ const faults: readonly (readonly [name: string, world: World, message: string])[
     "2 node(s) didn't find available persistent volumes to bind.",
   ],
   [
-    'the volume is out of reach',
+    'the volume is not accessible',
     { claims: [bound('data', 'v')], volumes: [volume('v', { nodeAffinity: inZone('c') })] },
     "2 node(s) didn't match PersistentVolume's node affinity.",
   ],
   [
-    'the volume is labelled with another zone',
+    'the volume has the label of another zone',
     { claims: [bound('data', 'v')], volumes: [volume('v', {}, { [zone]: 'c' })] },
     '2 node(s) had no available volume zone.',
   ],
 ];
 for (const [name, world, message] of faults) {
-  test(`a Pod is told that ${name}`, () => {
+  test(`a Pod is rejected because ${name}`, () => {
     const told = judge(podOf('p', using('data')), { cluster: clusterOf(nodes), world });
     assert.equal(told, `0/2 nodes are available: ${message}`);
   });
 }
 
-test('a Pod waits for the claim that is made for it, and takes no other of its name', () => {
+test('a Pod waits for the PVC of its ephemeral volume, and uses no other PVC of that name', () => {
   const pod = podOf('p', { volumes: [{ name: 'scratch', ephemeral: {} }] });
   const told = (world: World) => judge(pod, { cluster: clusterOf(nodes), world });
   assert.equal(
@@ -188,7 +188,7 @@ test('a Pod waits for the claim that is made for it, and takes no other of its n
   assert.ok(['a1', 'b1'].includes(told({ claims: [own], classes: [made] })));
 });
 
-test('two claims do not plan with one volume', () => {
+test('two PVCs do not plan with the same volume', () => {
   const world: World = {
     claims: [
       claim('large', { storageClassName: 'local', resources: { requests: { storage: '9Gi' } } }),
@@ -235,7 +235,7 @@ const driver = {
   spec: { storageCapacity: true },
 } as const;
 
-test('a volume is made only where there is room for it, as far as its driver tells', () => {
+test('a volume is provisioned only where its driver reports enough capacity', () => {
   const world: World = { claims: [claim('data', { storageClassName: 'made' })], classes: [made], drivers: [driver] };
   const cluster = clusterOf(nodes);
   const told = (capacities: readonly CSIStorageCapacity[]) =>
@@ -245,7 +245,7 @@ test('a volume is made only where there is room for it, as far as its driver tel
   assert.equal(told([capacity('x', '9Gi', 'a', { maximumVolumeSize: '1Gi' }), capacity('y', '5Gi', 'b')]), 'b1');
 });
 
-test('a claim for one Pod at a time is not for a second', () => {
+test('a ReadWriteOncePod PVC is used by one Pod only', () => {
   const world: World = { claims: [bound('data', 'v', { accessModes: ['ReadWriteOncePod'] })], volumes: [volume('v')] };
   const cluster = clusterOf(nodes, [podOf('x', { on: 'a1', ...using('data') })]);
   assert.equal(
@@ -266,17 +266,17 @@ const rbd = (image: string, monitors: readonly string[], readOnly: boolean, pool
   rbd: { image, monitors, pool, readOnly },
 });
 const disks: readonly (readonly [name: string, here: Disk, wanted: Disk, isFree: boolean])[] = [
-  ['a disk of GCE that both read', gce('a', true), gce('a', true), true],
-  ['a disk of GCE that one of them writes', gce('a', true), gce('a', false), false],
-  ['another disk of GCE', gce('a', false), gce('b', false), true],
-  ['a volume of EBS, though both read', ebs('a'), ebs('a'), false],
-  ['another volume of EBS', ebs('a'), ebs('b'), true],
-  ['a target of iSCSI that both read', iscsi('a', true), iscsi('a', true), true],
-  ['a target of iSCSI that one of them writes', iscsi('a', false), iscsi('a', true), false],
-  ['an image of RBD that both read', rbd('a', ['m'], true), rbd('a', ['m'], true), true],
-  ['an image of RBD that one of them writes', rbd('a', ['m', 'n'], false), rbd('a', ['n'], true), false],
-  ['an image of RBD of other monitors', rbd('a', ['m'], false), rbd('a', ['n'], false), true],
-  ['an image of RBD of another pool', rbd('a', ['m'], false), rbd('a', ['m'], false, 'other'), true],
+  ['a GCE disk that both read', gce('a', true), gce('a', true), true],
+  ['a GCE disk that one of them writes', gce('a', true), gce('a', false), false],
+  ['another GCE disk', gce('a', false), gce('b', false), true],
+  ['an EBS volume, even if both read', ebs('a'), ebs('a'), false],
+  ['another EBS volume', ebs('a'), ebs('b'), true],
+  ['an iSCSI target that both read', iscsi('a', true), iscsi('a', true), true],
+  ['an iSCSI target that one of them writes', iscsi('a', false), iscsi('a', true), false],
+  ['an RBD image that both read', rbd('a', ['m'], true), rbd('a', ['m'], true), true],
+  ['an RBD image that one of them writes', rbd('a', ['m', 'n'], false), rbd('a', ['n'], true), false],
+  ['an RBD image of other monitors', rbd('a', ['m'], false), rbd('a', ['n'], false), true],
+  ['an RBD image of another pool', rbd('a', ['m'], false), rbd('a', ['m'], false, 'other'), true],
 ];
 for (const [name, here, wanted, isFree] of disks) {
   test(`a Pod is ${isFree ? '' : 'not '}placed beside one with ${name}`, () => {
@@ -288,7 +288,7 @@ for (const [name, here, wanted, isFree] of disks) {
   });
 }
 
-test('a claim whose volume is not to be found keeps a Pod off every node', () => {
+test('a PVC whose volume does not exist rejects every node', () => {
   const { volumes } = partsOf({ claims: [bound('data', 'gone')] });
   const claims = findClaims(podInfoOf(podOf('p', using('data'))), volumes.storage);
   assert.ok(!('fault' in claims));
@@ -297,7 +297,7 @@ test('a claim whose volume is not to be found keeps a Pod off every node', () =>
   });
 });
 
-test('a driver attaches only so many volumes to a node', () => {
+test('the attach limit of a driver holds', () => {
   const csi = (handle: string) => ({ csi: { driver: 'example.com/driver', volumeHandle: handle } });
   const count = (limit: number) => ({
     apiVersion: 'storage.k8s.io/v1',
@@ -319,7 +319,7 @@ test('a driver attaches only so many volumes to a node', () => {
   assert.equal(told(2, 'two', 'three'), '0/1 nodes are available: 1 node(s) exceed max volume count.');
 });
 
-test('what was planned for one Pod is not planned for another, unless it comes to nothing', () => {
+test('volumes planned for one Pod are not planned for another, unless the plan is reverted', () => {
   const world: World = {
     claims: [claim('one', { storageClassName: 'local' }), claim('two', { storageClassName: 'local' })],
     volumes: [volume('v', { storageClassName: 'local' })],
