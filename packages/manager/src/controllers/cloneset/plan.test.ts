@@ -106,7 +106,11 @@ test('a plan says why a Pod is replaced', () => {
 
 const blocked: { name: string; observed: Observed; says: readonly string[] }[] = [
   { name: 'nothing', observed: observe(rolling({ ...inPlace, maxUnavailable: 1 })), says: [] },
-  { name: 'a pause', observed: observe(rolling({ ...inPlace, paused: true })), says: ['paused: a, b, c wait'] },
+  {
+    name: 'a pause',
+    observed: observe(rolling({ ...inPlace, paused: true })),
+    says: ['paused: a, b, c are not updated'],
+  },
   {
     name: 'a partition',
     observed: observe(rolling({ partition: 3 })),
@@ -131,7 +135,7 @@ const blocked: { name: string; observed: Observed; says: readonly string[] }[] =
       },
       [podOf({ name: 'a', state: 'PreparingUpdate', finalizers: ['example.com/drain'] })],
     ),
-    says: ['the hook inPlaceUpdate holds a'],
+    says: ['inPlaceUpdate hook blocks a'],
   },
 ];
 for (const { name, observed, says } of blocked) {
