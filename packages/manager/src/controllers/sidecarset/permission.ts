@@ -33,7 +33,7 @@ export function permissionsBy(sidecarSet: SidecarSet, refused: RefusedWrites): P
     afterDryRun(update) {
       const own = ownId(update.object);
       const marked = { ...update, refusalId: own };
-      // The answer of a budget differs from Pod to Pod and therefore tells nothing about the revision.
+      // The answer of a budget differs from Pod to Pod and therefore does not apply to the whole revision.
       if (isAsked || budgetNameOf(update.object) !== undefined) return marked;
       isAsked = true;
       return afterDryRun(marked, { id, ownId: own, writes: [update] });
