@@ -165,7 +165,7 @@ export function claimOf(name: string, traits: ClaimTraits = {}): PersistentVolum
  * Formats an action: `+web-0:v1` creates a Pod with an image tag, `−web-0` deletes a Pod, `~web-0:v2` updates a Pod.
  */
 export function said(action: Action): string {
-  if (action.type === 'record') return `tell ${action.event.reason}`;
+  if (action.type === 'record') return `event ${action.event.reason}`;
   if (action.type === 'effect') return action.name;
   const { kind, metadata } = action.object;
   const name = metadata.name ?? '';
