@@ -60,13 +60,13 @@ const orders: {
   order: string;
 }[] = [
   {
-    name: 'newer ones first',
+    name: 'newest first',
     pods: { a: { ageSeconds: 90 }, b: { ageSeconds: 30 }, c: { ageSeconds: 60 } },
     order: 'b c a',
   },
-  { name: 'in the order of unready Pods first', pods: { a: { ageSeconds: 1 }, b: { isReady: false } }, order: 'b a' },
+  { name: 'with unready Pods first', pods: { a: { ageSeconds: 1 }, b: { isReady: false } }, order: 'b a' },
   {
-    name: 'without a charge for unready Pods',
+    name: 'beyond maxUnavailable if they are not ready',
     pods: { a: {}, b: { isReady: false } },
     strategy: { maxUnavailable: 0 },
     order: 'b',
