@@ -45,16 +45,16 @@ import { workloadSpreadController } from './workloadspread/controller.ts';
 
 /** A controller of kruise-manager. */
 export type CatalogueEntry = {
-  /** As logs, metrics and user agents call it. */
+  /** Name in logs, metrics and user agents. */
   readonly name: string;
-  /** The kind that must be served for it to be of any use. */
+  /** Kind that the API server must serve for the controller to run. */
   readonly kind?: Kind;
-  /** Whether the gates let it run; they do where nothing is said. */
+  /** Reports whether the feature gates enable the controller; enabled where undefined. */
   readonly isOn?: (settings: ManagerSettings) => boolean;
   readonly make: (settings: ManagerSettings) => readonly (Controller | Runnable)[];
 };
 
-/** Every controller there is, in the order they are started. */
+/** All controllers, in the order of their start. */
 export const controllerCatalogue: readonly CatalogueEntry[] = [
   {
     name: 'advancedcronjob-controller',

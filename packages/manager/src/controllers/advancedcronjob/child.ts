@@ -1,4 +1,4 @@
-/** What an AdvancedCronJob starts (jobs.md §2.6). */
+/** Child objects of an AdvancedCronJob. */
 import { job } from '@kruise/api/batch/job';
 import type { AdvancedCronJob, AdvancedCronJobSpec } from '@kruise/api/kruise/advancedcronjob';
 import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
@@ -11,7 +11,7 @@ import type { TimeZone } from '@kruise/machinery/time-zone';
 import { apiVersionOf } from '@kruise/schema/kind';
 import type { Instant } from '@kruise/values/time';
 
-/** The kind of what is started, and what it is made of. */
+/** Returns the kind and the template of the child. */
 export function templateOf({ template }: AdvancedCronJobSpec) {
   const { jobTemplate, imageListPullJobTemplate, broadcastJobTemplate } = template;
   if (jobTemplate) return { kind: job, template: jobTemplate } as const;
@@ -19,7 +19,7 @@ export function templateOf({ template }: AdvancedCronJobSpec) {
   return { kind: broadcastJob, template: broadcastJobTemplate } as const;
 }
 
-/** The name of what is due at a time. */
+/** Returns the name of the child for a scheduled time. */
 export function childName({ metadata }: AdvancedCronJob, dueAt: Instant): string {
   return `${metadata.name}-${Math.floor(dueAt / 1000)}`;
 }

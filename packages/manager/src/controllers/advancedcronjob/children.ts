@@ -1,4 +1,4 @@
-/** What an AdvancedCronJob has started, and what became of it (jobs.md §2.6). */
+/** Existing children of an AdvancedCronJob and their state. */
 import type { Job } from '@kruise/api/batch/job';
 import type { AdvancedCronJobStatus } from '@kruise/api/kruise/advancedcronjob';
 import type { BroadcastJob } from '@kruise/api/kruise/broadcastjob';
@@ -8,7 +8,7 @@ import type { KubernetesObject } from '@kruise/client/object-key';
 import { endOfJob } from '@kruise/machinery/jobs';
 import { type Instant, parseTime } from '@kruise/values/time';
 
-/** Something that was started. */
+/** A child object. */
 export type Child = Job | BroadcastJob | ImageListPullJob;
 
 export type State = 'active' | 'succeeded' | 'failed';
@@ -24,14 +24,14 @@ export function stateOf(child: Child): State {
   return end.type === 'Complete' ? 'succeeded' : 'failed';
 }
 
-/** When it was due; undefined if it does not say so in words that can be read. */
+/** Returns the scheduled time of a child; undefined for a missing or invalid annotation. */
 export function scheduledAt({ metadata }: Child): Instant | undefined {
   const text = metadata.annotations?.[scheduledAtAnnotation] ?? '';
   const instant = Date.parse(text);
   return Number.isNaN(instant) ? undefined : instant;
 }
 
-/** Those that have ended in a way, beyond so many that are kept: the oldest, and before them what never began. */
+/** Returns the finished children beyond the history limit: children that never started first, then the oldest. */
 export function outdated(children: readonly Child[], state: State, limit: number | undefined): readonly Child[] {
   if (limit === undefined) return [];
   const ended = children.filter((child) => stateOf(child) === state).sort((a, b) => startedAt(a) - startedAt(b));
@@ -42,7 +42,7 @@ function startedAt({ status }: Child): Instant {
   return status?.startTime == null ? Number.NEGATIVE_INFINITY : parseTime(status.startTime);
 }
 
-/** How the status refers to what goes on. */
+/** Returns the reference to an active child for the status. */
 export function referenceTo({ apiVersion, kind, metadata }: KubernetesObject): Active[number] {
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata;
   return { kind, namespace, name, uid, apiVersion, resourceVersion };

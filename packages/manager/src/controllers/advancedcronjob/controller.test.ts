@@ -1,4 +1,4 @@
-/** Jobs by the clock, on a real API server. */
+/** AdvancedCronJobs on a real API server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { job } from '@kruise/api/batch/job';
@@ -24,7 +24,7 @@ async function start({ client, pass }: TestCluster, spec: Partial<AdvancedCronJo
   await pass(1);
 }
 
-test('a Job is started every five minutes, unless it is paused', async () => {
+test('an AdvancedCronJob creates a Job every five minutes, unless it is paused', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   const count = async () => (await client.list(job, { namespace: 'default' })).items.length;
@@ -44,7 +44,7 @@ test('a Job is started every five minutes, unless it is paused', async () => {
   );
 });
 
-test('a BroadcastJob and an ImageListPullJob are started as well', async () => {
+test('an AdvancedCronJob also creates BroadcastJobs and ImageListPullJobs', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await start(cluster, { template: templates.broadcasts });
@@ -60,7 +60,7 @@ test('a BroadcastJob and an ImageListPullJob are started as well', async () => {
   assert.deepEqual(names, ['cron-1767225900', 'images-1767225900']);
 });
 
-test('one that still runs makes way for the next', async () => {
+test('a running job is replaced by the next one', async () => {
   await using cluster = await startTestCluster();
   await start(cluster, { template: templates.broadcasts, concurrencyPolicy: 'Replace' });
   await cluster.pass(601);

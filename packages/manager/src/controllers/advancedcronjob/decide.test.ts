@@ -30,7 +30,7 @@ function cronJobOf(spec: Partial<AdvancedCronJobSpec> = {}, status: AdvancedCron
   };
 }
 
-/** What was started for a time, and what became of it. */
+/** Builds a child with a scheduled time and a state. */
 function childAt(time: string, state: 'active' | 'Complete' | 'Failed' = 'active', kind = 'Job'): Child {
   const conditions = state === 'active' ? [] : [{ type: state, status: 'True' as const }];
   return {
@@ -74,63 +74,63 @@ function decided(observed: Observed, failures: Outcome['failures'] = []) {
 const last = { lastScheduleTime: '2026-01-01T09:00:00Z' };
 
 const cases: readonly (readonly [is: string, observed: Observed, does: readonly string[]])[] = [
-  ['starts a job when it is due', worldOf(cronJobOf()), [`create ${nameAt('10:00')}`]],
-  ['starts none before', worldOf(cronJobOf({ schedule: '30 10 * * *' })), []],
-  ['starts none twice', worldOf(cronJobOf(), [childAt('10:00')]), []],
+  ['creates a job when it is due', worldOf(cronJobOf()), [`create ${nameAt('10:00')}`]],
+  ['creates no job before it is due', worldOf(cronJobOf({ schedule: '30 10 * * *' })), []],
+  ['creates no job twice', worldOf(cronJobOf(), [childAt('10:00')]), []],
+  ['does not create a deleted job again', worldOf(cronJobOf({}, { lastScheduleTime: formatTime(at('10:00')) })), []],
   [
-    'starts none again whose traces are gone',
-    worldOf(cronJobOf({}, { lastScheduleTime: formatTime(at('10:00')) })),
-    [],
-  ],
-  [
-    'starts one for the last of many missed times',
+    'creates one job for the last of many missed times',
     worldOf(cronJobOf({ schedule: '* * * * *' }, { lastScheduleTime: '2025-01-01T00:00:00Z' })),
     [`create ${nameAt('10:00')}`],
   ],
-  ['starts none too late', worldOf(cronJobOf({ startingDeadlineSeconds: 9 })), []],
-  ['starts one just in time', worldOf(cronJobOf({ startingDeadlineSeconds: 11 })), [`create ${nameAt('10:00')}`]],
-  ['starts none while paused', worldOf(cronJobOf({ paused: true })), []],
-  ['starts another beside the last', worldOf(cronJobOf({}, last), [childAt('09:00')]), [`create ${nameAt('10:00')}`]],
+  ['creates no job past the starting deadline', worldOf(cronJobOf({ startingDeadlineSeconds: 9 })), []],
   [
-    'starts none beside the last if that is forbidden',
+    'creates a job just within the starting deadline',
+    worldOf(cronJobOf({ startingDeadlineSeconds: 11 })),
+    [`create ${nameAt('10:00')}`],
+  ],
+  ['creates no job while paused', worldOf(cronJobOf({ paused: true })), []],
+  [
+    'creates a job beside the active one',
+    worldOf(cronJobOf({}, last), [childAt('09:00')]),
+    [`create ${nameAt('10:00')}`],
+  ],
+  [
+    'creates no job beside the active one with Forbid',
     worldOf(cronJobOf({ concurrencyPolicy: 'Forbid' }, last), [childAt('09:00')]),
     [],
   ],
   [
-    'starts one where another is forbidden once the last has ended',
+    'creates a job with Forbid once the last one has finished',
     worldOf(cronJobOf({ concurrencyPolicy: 'Forbid' }, last), [childAt('09:00', 'Complete')]),
     [`create ${nameAt('10:00')}`],
   ],
   [
-    'starts one in place of the last if asked to',
+    'replaces the active job with Replace',
     worldOf(cronJobOf({ concurrencyPolicy: 'Replace' }, last), [childAt('09:00')]),
     [`delete ${nameAt('09:00')}`, `create ${nameAt('10:00')}`],
   ],
-  ['starts none whose name is taken', worldOf(cronJobOf(), [], { find: () => childAt('10:00') }), []],
-  ['does nothing with a schedule that cannot be read', worldOf(cronJobOf({ schedule: 'often' })), []],
-  ['does nothing with a schedule that never comes', worldOf(cronJobOf({ schedule: '0 0 31 2 *' })), []],
+  ['creates no job whose name exists', worldOf(cronJobOf(), [], { find: () => childAt('10:00') }), []],
+  ['does nothing with an invalid schedule', worldOf(cronJobOf({ schedule: 'often' })), []],
+  ['does nothing with a schedule that never matches', worldOf(cronJobOf({ schedule: '0 0 31 2 *' })), []],
   [
-    'reads the schedule in its zone',
+    'evaluates the schedule in its time zone',
     worldOf(cronJobOf({ schedule: '0 11 * * *', timeZone: 'Europe/Berlin' })),
     [`create ${nameAt('10:00')}`],
   ],
   [
-    'reads the schedule where it runs if it has no zone',
+    'evaluates the schedule in the local time zone if it has none',
     worldOf(cronJobOf({ schedule: '0 11 * * *' }), [], { localZone: timeZone('Europe/Berlin') }),
     [`create ${nameAt('10:00')}`],
   ],
   [
-    'reads the zone in the schedule',
+    'evaluates the time zone in the schedule',
     worldOf(cronJobOf({ schedule: 'TZ=Europe/Berlin 0 11 * * *' })),
     [`create ${nameAt('10:00')}`],
   ],
+  ['ignores an unknown time zone', worldOf(cronJobOf({ timeZone: 'Mars/Olympus' })), [`create ${nameAt('10:00')}`]],
   [
-    'takes a zone that is not known for none',
-    worldOf(cronJobOf({ timeZone: 'Mars/Olympus' })),
-    [`create ${nameAt('10:00')}`],
-  ],
-  [
-    'deletes what ended beyond what it keeps, failed ones first, the oldest first',
+    'prunes finished jobs beyond the history limit, failed jobs first, the oldest first',
     worldOf(cronJobOf({ paused: true, successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 }), [
       childAt('03:00', 'Complete'),
       childAt('01:00', 'Complete'),
@@ -140,7 +140,7 @@ const cases: readonly (readonly [is: string, observed: Observed, does: readonly 
     ['04:00', '01:00', '02:00'].map((time) => `delete ${nameAt(time)}`),
   ],
   [
-    'tells images that were fetched from those that were not',
+    'distinguishes succeeded ImageListPullJobs from failed ones',
     worldOf(cronJobOf({ paused: true, successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 1 }), [
       pulledAt('01:00', 2),
       pulledAt('02:00', 1),
@@ -152,7 +152,7 @@ for (const [is, observed, does] of cases) {
   test(`an AdvancedCronJob ${is}`, () => assert.deepEqual(decided(observed).does, does));
 }
 
-test('what is started has what its template says, and when it was due', () => {
+test('a child has the content of its template and its scheduled time', () => {
   const { actions } = decided(worldOf(cronJobOf(), [], { localZone: timeZone('Europe/Berlin') }));
   const { object } = actions[0] as CreateAction;
   assert.deepEqual(object.metadata.labels, { app: 'sum' });
@@ -160,7 +160,7 @@ test('what is started has what its template says, and when it was due', () => {
   assert.deepEqual(object.metadata.ownerReferences, [controllerReference(cronJobOf())]);
 });
 
-test('what is started is of the kind of the template', () => {
+test('a child has the kind of its template', () => {
   const kindsOf = (template: AdvancedCronJobSpec['template']) => {
     const { actions, status } = decided(worldOf(cronJobOf({ template })));
     const { apiVersion, kind } = (actions[0] as CreateAction).object;
@@ -171,7 +171,7 @@ test('what is started is of the kind of the template', () => {
   assert.deepEqual(kindsOf(images), ['ImageListPullJob', 'apps.kruise.io/v1beta1', 'ImageListPullJob']);
 });
 
-test('the status tells what goes on, and the last time something was started for', () => {
+test('the status reports active children and the last schedule time', () => {
   const { status } = decided(worldOf(cronJobOf({ paused: true }), [childAt('08:00', 'Complete'), childAt('09:00')]));
   assert.deepEqual(
     status.active?.map(({ name }) => name),
@@ -181,23 +181,23 @@ test('the status tells what goes on, and the last time something was started for
   assert.equal(decided(worldOf(cronJobOf())).status.lastScheduleTime, '2026-01-01T10:00:00Z');
 });
 
-test('what could not be started is tried again', () => {
+test('a failed creation is retried', () => {
   const observed = worldOf(cronJobOf());
   const [action] = decide(observed, now).actions;
   assert.equal(decided(observed, [{ action: action!, error: 'no' }]).status.lastScheduleTime, undefined);
 });
 
-test('what is deleted takes along what it made', () => {
+test('the deletion of a child cascades to its dependents', () => {
   const observed = worldOf(cronJobOf({ concurrencyPolicy: 'Replace' }, last), [childAt('09:00')]);
   assert.deepEqual((decided(observed).actions[0] as RemoveAction).options, { propagationPolicy: 'Background' });
 });
 
-test('it is looked at again when the next is due', () => {
+test('an AdvancedCronJob is requeued for the next scheduled time', () => {
   assert.equal(decided(worldOf(cronJobOf({}, last), [childAt('09:00')])).requeueAfterSeconds, 3590);
   assert.equal(decided(worldOf(cronJobOf({ paused: true }))).requeueAfterSeconds, undefined);
 });
 
-test('whatever is forgotten or lost, nothing is started twice for one time', () => {
+test('no job is created twice for one time, even if status or children are lost', () => {
   const looks = fc.array(
     fc.record({ minutes: fc.integer({ min: 0, max: 7 }), loses: fc.boolean(), isKilled: fc.boolean() }),
   );
@@ -212,7 +212,7 @@ test('whatever is forgotten or lost, nothing is started twice for one time', () 
         const { actions, status } = decide(worldOf(cronJob, children), time);
         const made = actions.flatMap((action) => (action.type === 'create' ? [action.object as Child] : []));
         for (const { metadata } of made) {
-          assert.ok(!started.has(metadata.name!), `${metadata.name} is started twice`);
+          assert.ok(!started.has(metadata.name!), `${metadata.name} is created twice`);
           started.add(metadata.name!);
         }
         children = [...children, ...made];

@@ -1,4 +1,4 @@
-/** Starts jobs by the clock (jobs.md §2.7). */
+/** AdvancedCronJob reconciler: creates jobs on a schedule. */
 import type { AdvancedCronJob, AdvancedCronJobStatus } from '@kruise/api/kruise/advancedcronjob';
 import { type Action, create, isBeingDeleted, optional, type RemoveAction, remove } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
@@ -13,11 +13,11 @@ import { type Child, outdated, referenceTo, scheduledAt, stateOf } from './child
 
 export type Observed = {
   readonly cronJob: AdvancedCronJob;
-  /** What it has started. */
+  /** Children of the AdvancedCronJob. */
   readonly children: readonly Child[];
-  /** What has a name in its namespace and could be its own, whoever it belongs to. */
+  /** Finds an object of the child's kind by name in the same namespace, whatever its owner. */
   readonly find: (name: string) => KubernetesObject | undefined;
-  /** Where schedules are read that do not say where. */
+  /** Time zone of schedules without a time zone. */
   readonly localZone: TimeZone;
 };
 
@@ -35,12 +35,12 @@ export function decide(observed: Observed, now: Instant): Decision<AdvancedCronJ
     ...outdated(children, 'failed', spec.failedJobsHistoryLimit),
     ...outdated(children, 'succeeded', spec.successfulJobsHistoryLimit),
   ];
-  // History that cannot be deleted must not keep anything from being started.
+  // History that cannot be deleted must not block new jobs.
   const tidying = superfluous.filter((child) => !isBeingDeleted(child)).map((child) => optional(deletion(child)));
   const idle = { actions: tidying, status };
   if (spec.paused || isBeingDeleted(cronJob)) return idle;
   const schedule = scheduleOf(observed);
-  // Nothing can be done until someone writes another, which wakes the job.
+  // An invalid schedule allows no action; a change of the spec enqueues the AdvancedCronJob.
   if (!schedule) return idle;
 
   const next = nextRun(schedule, now);
@@ -55,14 +55,17 @@ export function decide(observed: Observed, now: Instant): Decision<AdvancedCronJ
   };
 }
 
-/** The last time something was started for: what is gone meanwhile was started all the same. */
+/** Returns the last scheduled time of a started child, including children that are gone. */
 function lastScheduledAt({ status }: AdvancedCronJob, children: readonly Child[]): Instant | undefined {
   const known = status?.lastScheduleTime == null ? [] : [parseTime(status.lastScheduleTime)];
   const times = [...known, ...children.map(scheduledAt).filter((time) => time !== undefined)];
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-/** The schedule, read in its zone; undefined where it makes no sense. A zone that is not known counts for none. */
+/**
+ * Parses the schedule in its time zone; undefined for an invalid schedule. An unknown time zone falls back to the local
+ * one.
+ */
 function scheduleOf({ cronJob: { spec }, localZone }: Observed): Schedule | undefined {
   const zone = spec.timeZone == null ? localZone : (attempt(() => timeZone(spec.timeZone!)) ?? localZone);
   return attempt(() => parseSchedule(spec.schedule, zone));
@@ -77,7 +80,7 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-/** The last time that something is due for and was not started; undefined if there is none, or it is too late. */
+/** Returns the last missed schedule time; undefined if there is none, or if the starting deadline has passed. */
 function dueSince(
   schedule: Schedule,
   { metadata, spec }: AdvancedCronJob,

@@ -1,4 +1,4 @@
-/** Which Pod of a job is on which node, how far each is, and what nodes are left (jobs.md §1.8). */
+/** Derived state of one BroadcastJob reconcile: Pods by node, the phase of each Pod, and the nodes without a Pod. */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { BroadcastJob } from '@kruise/api/kruise/broadcastjob';
@@ -11,7 +11,7 @@ import { hasOwnLabels } from './pods.ts';
 
 export type Observed = {
   readonly job: BroadcastJob;
-  /** The Pods it controls. */
+  /** Pods that the job controls. */
   readonly pods: readonly Pod[];
   readonly nodes: readonly Node[];
 };
@@ -20,15 +20,15 @@ export type Census = {
   readonly active: readonly Pod[];
   readonly succeeded: readonly Pod[];
   readonly failed: readonly Pod[];
-  /** How many nodes are to have a Pod, or have one. */
+  /** Number of nodes that have a Pod or need one. */
   readonly desired: number;
-  /** The nodes that are yet to have one, by name. */
+  /** Names of the nodes that need a Pod. */
   readonly bare: readonly string[];
   /** Pods on nodes that they do not fit any more. */
   readonly misplaced: readonly Pod[];
-  /** Whether there are nodes, and what runs on each has ended. */
+  /** Set where the job has Pods, no node needs a Pod, and all Pods have finished. */
   readonly isDone: boolean;
-  /** Pods on a node that has one already. */
+  /** Duplicate Pods on a node. */
   readonly doubles: readonly Pod[];
 };
 
@@ -72,7 +72,7 @@ function nameOf({ metadata }: Node): string {
   return metadata.name ?? '';
 }
 
-/** How far a Pod is. One that is on its way out before it has ended counts nowhere. */
+/** Returns the state of a Pod; undefined for a Pod that is terminating before it has finished. */
 function stateOf({ spec }: BroadcastJob, pod: Pod): 'active' | 'succeeded' | 'failed' | undefined {
   if (pod.status?.phase === 'Succeeded') return 'succeeded';
   if (pod.status?.phase === 'Failed') return 'failed';

@@ -1,4 +1,4 @@
-/** A job on a real API server, with nodes that come and go and Pods that end as they are told to. */
+/** BroadcastJobs on a real API server, with nodes that join and leave. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node } from '@kruise/api/core/node';
@@ -13,7 +13,7 @@ const reference = { name: 'job', namespace: 'default' };
 
 async function addNode({ client, pass }: TestCluster, name: string): Promise<void> {
   const made = await client.create(node, { metadata: { name } });
-  // A node begins with a taint, which goes when it is ready.
+  // A new node has a taint until it is ready.
   const ready = await client.update(node, { ...made, spec: {} });
   await client.update(node, { ...ready, status: { allocatable: { cpu: '1', pods: '10' } } }, { subresource: 'status' });
   await pass(1);
@@ -42,7 +42,7 @@ const figuresOf = async ({ client }: TestCluster) => {
   return `${status?.phase}: ${status?.active} of ${status?.desired}, ${status?.succeeded} ok, ${status?.failed} failed`;
 };
 
-test('a job runs on all nodes, and on one that comes while it goes on', async () => {
+test('a job runs on all nodes, including a node that joins while the job runs', async () => {
   await using cluster = await startTestCluster();
   await start(cluster);
   assert.equal(await figuresOf(cluster), 'running: 3 of 3, 0 ok, 0 failed');
@@ -54,7 +54,7 @@ test('a job runs on all nodes, and on one that comes while it goes on', async ()
   assert.equal(await figuresOf(cluster), 'completed: 0 of 4, 4 ok, 0 failed');
 });
 
-test('a job runs as many at once as it may, and goes some time after its end', async () => {
+test('a job respects parallelism, and is deleted after its TTL', async () => {
   await using cluster = await startTestCluster();
   await start(cluster, { parallelism: 2, completionPolicy: { type: 'Always', ttlSecondsAfterFinished: 10 } });
   assert.equal(await figuresOf(cluster), 'running: 2 of 3, 0 ok, 0 failed');
@@ -65,7 +65,7 @@ test('a job runs as many at once as it may, and goes some time after its end', a
   await assert.rejects(cluster.client.get(broadcastJob, reference), isNotFound);
 });
 
-test('a job that fails stops what still runs', async () => {
+test('a failed job deletes its active Pods', async () => {
   await using cluster = await startTestCluster();
   await start(cluster, { parallelism: 1, completionPolicy: { type: 'Always', activeDeadlineSeconds: 60 } });
   await end(cluster, 'Succeeded');

@@ -13,7 +13,7 @@ import { jobOf, nodeOf, nodesNamed, now, podOn } from './fixtures.ts';
 
 const settings = { broadcastJobsUseScheduler: true };
 
-/** What is done, and the status if all of it can be done. */
+/** Returns the actions, and the status if all actions succeed. */
 function decided(job: BroadcastJob, nodes: readonly Node[], pods: readonly Pod[] = []) {
   const { actions, status, events = [], requeueAfterSeconds } = decide({ job, nodes, pods }, settings, now);
   const made = actions
@@ -46,14 +46,14 @@ const cases: readonly {
   readonly ends?: readonly string[];
 }[] = [
   {
-    is: 'makes a Pod for each node at once',
+    is: 'creates a Pod on each node at once',
     job: jobOf({ parallelism: 20 }),
     nodes: nodesNamed('a b c d e f g h i j'),
     does: 'create job- ×10',
     figures: 'running: 10 of 10, 0 ok, 0 failed',
   },
   {
-    is: 'makes no more than may run at once',
+    is: 'keeps within parallelism',
     job: jobOf({ parallelism: 2 }),
     nodes: nodesNamed('a b c'),
     pods: [podOn(running, 'a', 'Running')],
@@ -61,7 +61,7 @@ const cases: readonly {
     figures: 'running: 2 of 3, 0 ok, 0 failed',
   },
   {
-    is: 'takes a percentage of the nodes, rounded up',
+    is: 'resolves a percentage of the nodes, rounded up',
     job: jobOf({ parallelism: '40%' }),
     nodes: nodesNamed('a b c d e'),
     pods: [podOn(running, 'a', 'Running')],
@@ -69,7 +69,7 @@ const cases: readonly {
     figures: 'running: 2 of 5, 0 ok, 0 failed',
   },
   {
-    is: 'complains where more run than may',
+    is: 'records an event where more Pods run than allowed',
     job: jobOf({ parallelism: 1 }),
     nodes: nodesNamed('a b c'),
     pods: [podOn(running, 'a', 'Running'), podOn(running, 'b', 'Running')],
@@ -77,21 +77,21 @@ const cases: readonly {
     figures: 'running: 2 of 3, 0 ok, 0 failed',
   },
   {
-    is: 'leaves out nodes that take no Pods',
+    is: 'skips nodes that accept no Pods',
     job: jobOf(),
     nodes: [nodeOf('a'), nodeOf('b', { unschedulable: true })],
     does: 'create job-',
     figures: 'running: 1 of 1, 0 ok, 0 failed',
   },
   {
-    is: 'waits where no node fits',
+    is: 'waits where no node is eligible',
     job: jobOf(),
     nodes: [],
     does: '',
     figures: 'running: 0 of 0, 0 ok, 0 failed',
   },
   {
-    is: 'fails with the first Pod that fails',
+    is: 'fails with the first failed Pod',
     job: running,
     nodes: nodesNamed('a b c'),
     pods: [podOn(running, 'a', 'Succeeded'), podOn(running, 'b', 'Succeeded'), podOn(running, 'c', 'Failed')],
@@ -100,7 +100,7 @@ const cases: readonly {
     ends: ['Failed: failure policy is FailurePolicyTypeFailFast and failed pod is found'],
   },
   {
-    is: 'stops the others when one fails',
+    is: 'deletes the other Pods when one fails',
     job: running,
     nodes: nodesNamed('a b c'),
     pods: [podOn(running, 'a', 'Failed'), podOn(running, 'b', 'Running'), podOn(running, 'c', 'Pending')],
@@ -109,7 +109,7 @@ const cases: readonly {
     ends: ['Failed: failure policy is FailurePolicyTypeFailFast and failed pod is found'],
   },
   {
-    is: 'goes on after a failure if told so',
+    is: 'continues after a failure with the policy Continue',
     job: continuing,
     nodes: nodesNamed('a b c'),
     pods: [podOn(continuing, 'a', 'Succeeded'), podOn(continuing, 'b', 'Failed')],
@@ -117,7 +117,7 @@ const cases: readonly {
     figures: 'running: 1 of 3, 1 ok, 1 failed',
   },
   {
-    is: 'pauses after a failure if told so',
+    is: 'pauses after a failure with the policy Pause',
     job: jobOf({ failurePolicy: { type: 'Pause' } }, {}),
     nodes: nodesNamed('a b c'),
     pods: [podOn(running, 'a', 'Succeeded'), podOn(running, 'b', 'Failed')],
@@ -125,7 +125,7 @@ const cases: readonly {
     figures: 'paused: 0 of 3, 1 ok, 1 failed',
   },
   {
-    is: 'makes none while paused',
+    is: 'creates no Pods while paused',
     job: jobOf({ paused: true }),
     nodes: nodesNamed('a b c d'),
     pods: [podOn(running, 'a', 'Running')],
@@ -133,14 +133,14 @@ const cases: readonly {
     figures: 'paused: 1 of 4, 0 ok, 0 failed',
   },
   {
-    is: 'says that it goes on',
+    is: 'records an event when it resumes',
     job: jobOf({}, { phase: 'paused' }),
     nodes: nodesNamed('a'),
     does: 'tell Continue, create job-',
     figures: 'running: 1 of 1, 0 ok, 0 failed',
   },
   {
-    is: 'is over when all have ended',
+    is: 'completes when all Pods have finished',
     job: continuing,
     nodes: nodesNamed('a b'),
     pods: [podOn(continuing, 'a', 'Succeeded'), podOn(continuing, 'b', 'Failed')],
@@ -149,7 +149,7 @@ const cases: readonly {
     ends: ['Complete: Job completed, 1 pods succeeded, 1 pods failed'],
   },
   {
-    is: 'goes on for ever if told so',
+    is: 'never completes with the policy Never',
     job: jobOf({ completionPolicy: { type: 'Never' } }, {}),
     nodes: nodesNamed('a'),
     pods: [podOn(running, 'a', 'Succeeded')],
@@ -157,7 +157,7 @@ const cases: readonly {
     figures: 'running: 0 of 1, 1 ok, 0 failed',
   },
   {
-    is: 'does nothing more once it has failed, though it has no end',
+    is: 'does nothing more after a failure, even with the policy Never',
     job: jobOf({ completionPolicy: { type: 'Never' } }, { phase: 'failed' }),
     nodes: nodesNamed('a b'),
     pods: [podOn(running, 'a', 'Failed')],
@@ -165,7 +165,7 @@ const cases: readonly {
     figures: 'failed: 0 of 2, 0 ok, 1 failed',
   },
   {
-    is: 'takes its Pod off a node that it fits no longer, ended or not',
+    is: 'deletes its Pod on a node that is not eligible any more, finished or not',
     job: running,
     nodes: [nodeOf('a', { unschedulable: true }), nodeOf('b')],
     pods: [podOn(running, 'a', 'Running'), podOn(running, 'b', 'Running')],
@@ -173,7 +173,7 @@ const cases: readonly {
     figures: 'running: 1 of 1, 0 ok, 0 failed',
   },
   {
-    is: 'complains about a second Pod on a node',
+    is: 'records an event for a second Pod on a node',
     job: running,
     nodes: nodesNamed('a'),
     pods: [
@@ -184,7 +184,7 @@ const cases: readonly {
     figures: 'running: 2 of 1, 0 ok, 0 failed',
   },
   {
-    is: 'counts a Pod that restarts too often as failed',
+    is: 'counts a Pod that exceeds the restart limit as failed',
     job: jobOf({ failurePolicy: { type: 'Continue', restartLimit: 1 } }, {}, { restartPolicy: 'OnFailure' }),
     nodes: nodesNamed('a b'),
     pods: [
@@ -204,7 +204,7 @@ const cases: readonly {
     ends: ['Failed: Job default/job was active longer than specified deadline'],
   },
   {
-    is: 'looks at no Pods without its labels',
+    is: 'ignores Pods without its labels',
     job: running,
     nodes: nodesNamed('a'),
     pods: [{ ...podOn(running, 'a', 'Running'), metadata: { name: 'a', labels: { app: 'all' } } }],
@@ -220,7 +220,7 @@ for (const { is, job, nodes, pods, does, figures, ends = [] } of cases) {
   });
 }
 
-test('a Pod is pinned to its node, or put there', () => {
+test('a Pod has an affinity for its node, or a node name', () => {
   const job = jobOf({}, undefined, {
     affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
   });
@@ -243,7 +243,7 @@ test('a Pod is pinned to its node, or put there', () => {
   });
 });
 
-test('a failure is told when it is found, and with what came of it', () => {
+test('a failure is recorded when it is found, and with the final counts', () => {
   const { actions, told } = decided(running, nodesNamed('a b'), [
     podOn(running, 'a', 'Failed'),
     podOn(running, 'b', 'Running'),
@@ -254,14 +254,14 @@ test('a failure is told when it is found, and with what came of it', () => {
   assert.deepEqual(told, [`failed pod is found: ${why}: 0 pods succeeded, 2 pods failed`]);
 });
 
-test('a job that could not stop all its Pods has not failed yet', () => {
+test('a job that could not delete all its Pods has not failed yet', () => {
   const pods = [podOn(running, 'a', 'Failed'), podOn(running, 'b', 'Running')];
   const { actions, status } = decide({ job: running, nodes: nodesNamed('a b'), pods }, settings, now);
   const outcome: Outcome = { failures: [{ action: actions[1]!, error: 'no' }], isStale: false, written: new Map() };
   assert.equal((status as (outcome: Outcome) => BroadcastJobStatus)(outcome).phase, 'running');
 });
 
-test('a job with a deadline looks again when it is over', () => {
+test('a job with a deadline is requeued for the deadline', () => {
   const job = jobOf(
     { completionPolicy: { type: 'Always', activeDeadlineSeconds: 30 } },
     { startTime: formatTime(now - 10_000) },
@@ -269,7 +269,7 @@ test('a job with a deadline looks again when it is over', () => {
   assert.equal(decided(job, nodesNamed('a')).requeueAfterSeconds, 20);
 });
 
-test('a job that is over goes after its time, and not before', () => {
+test('a finished job is deleted after its TTL, and not before', () => {
   const over = (secondsAgo: number, ttlSecondsAfterFinished?: number) =>
     decided(
       jobOf(
@@ -292,6 +292,6 @@ test('a job that is over goes after its time, and not before', () => {
   assert.equal(over(30, 30).does, 'delete job');
 });
 
-test('what cannot be read as a number of Pods is refused', () => {
+test('an invalid parallelism is refused', () => {
   assert.throws(() => decided(jobOf({ parallelism: 'many' }), nodesNamed('a')), /not a percentage/);
 });

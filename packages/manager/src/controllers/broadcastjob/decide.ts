@@ -1,4 +1,4 @@
-/** Runs a Pod to its end on every node that fits (jobs.md §1.8). */
+/** BroadcastJob reconciler: runs a Pod to completion on every eligible node. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { BroadcastJob, BroadcastJobStatus } from '@kruise/api/kruise/broadcastjob';
 import {
@@ -30,7 +30,7 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
   const census = takeCensus(observed);
   const status = figuresOf(job, census, now);
   const doubles = census.doubles.map((pod) => record(double(job, pod)));
-  // A job that goes on for ever may have failed all the same, and then does nothing more.
+  // A job without end may have failed all the same, and then does nothing more.
   if (status.phase === 'failed') return { actions: doubles, status };
   if (job.spec.paused) return { actions: doubles, status: { ...status, phase: 'paused' } };
 
@@ -57,7 +57,7 @@ type Situation = {
   readonly now: Instant;
 };
 
-/** Whether a job has no end, but serves nodes as they come. */
+/** Reports whether a job never completes and runs on new nodes as they join. */
 function isForEver({ spec }: BroadcastJob): boolean {
   return spec.completionPolicy?.type === 'Never';
 }
@@ -102,13 +102,13 @@ function deadlineExceeded({ metadata: { namespace, name } }: BroadcastJob): Fail
   return { reason: 'DeadlineExceeded', message: `Job ${namespace}/${name} was active longer than specified deadline` };
 }
 
-/** Stops what still runs; the job has failed when that is under way. */
+/** Deletes the active Pods. The job fails when the deletions are accepted. */
 function fail({ job, census, status, news, now }: Situation, { reason, message }: Failure): Decided {
   const stopped = census.active.length;
   const ended = { ...status, active: 0, failed: status.failed + stopped };
   const told = (figures: BroadcastJobStatus) => tell(job, 'Warning', reason, `${message}: ${countsOf(figures)}`);
   return {
-    // A failed Pod is told of when it is found, and again with what came of it.
+    // The event is recorded when the failed Pod is found, and again with the final counts.
     actions: [...news, ...(reason === failedPod.reason ? [record(told(status))] : []), ...stop(job, census.active)],
     status: ({ failures }) => (failures.length > 0 ? status : over(ended, 'Failed', message, now)),
     events: [told(ended)],
@@ -135,7 +135,7 @@ function goOn({ job, census, status, news, now }: Situation, settings: Settings)
   };
 }
 
-/** Pods for as many nodes as may have one now. */
+/** Creates Pods on as many nodes as the parallelism allows. */
 function start(job: BroadcastJob, census: Census, settings: Settings): readonly Action[] {
   const { active, bare, desired } = census;
   if (bare.length === 0) return [];

@@ -14,13 +14,13 @@ const tainted = (effect: 'NoSchedule' | 'NoExecute' | 'PreferNoSchedule') =>
 
 const cases: readonly [is: string, spec: Partial<PodSpec>, node: Node, fits: boolean][] = [
   ['any node', {}, nodeOf('a'), true],
-  ['the node it names', { nodeName: 'a' }, nodeOf('a'), true],
-  ['no other than it names', { nodeName: 'b' }, nodeOf('a'), false],
-  ['a node by its labels', { nodeSelector: { name: 'a' } }, nodeOf('a'), true],
+  ['the node in nodeName', { nodeName: 'a' }, nodeOf('a'), true],
+  ['no node other than nodeName', { nodeName: 'b' }, nodeOf('a'), false],
+  ['a node with matching labels', { nodeSelector: { name: 'a' } }, nodeOf('a'), true],
   ['no node with other labels', { nodeSelector: { name: 'b' } }, nodeOf('a'), false],
   ['no tainted node', {}, tainted('NoSchedule'), false],
-  ['no node that drives Pods away', {}, tainted('NoExecute'), false],
-  ['a node that would rather not', {}, tainted('PreferNoSchedule'), true],
+  ['no node with a NoExecute taint', {}, tainted('NoExecute'), false],
+  ['a node with a PreferNoSchedule taint', {}, tainted('PreferNoSchedule'), true],
   [
     'a tainted node it tolerates',
     { tolerations: [{ key: 'special', operator: 'Exists' }] },
@@ -34,17 +34,17 @@ const cases: readonly [is: string, spec: Partial<PodSpec>, node: Node, fits: boo
     nodeOf('a', { unschedulable: true }),
     true,
   ],
-  ['a node with just enough', asking({ cpu: '4' }), nodeOf('a'), true],
-  ['no node with less than it asks for', asking({ cpu: '4001m' }), nodeOf('a'), false],
-  ['no node without what it asks for', asking({ 'example.com/gpu': '1' }), nodeOf('a'), false],
-  ['a node without what it asks nothing of', asking({ 'example.com/gpu': '0' }), nodeOf('a'), true],
-  ['no node that takes no Pods', {}, nodeOf('a', {}, { pods: '0' }), false],
+  ['a node with exactly enough resources', asking({ cpu: '4' }), nodeOf('a'), true],
+  ['no node with fewer resources than requested', asking({ cpu: '4001m' }), nodeOf('a'), false],
+  ['no node without a requested resource', asking({ 'example.com/gpu': '1' }), nodeOf('a'), false],
+  ['a node without a resource that is not requested', asking({ 'example.com/gpu': '0' }), nodeOf('a'), true],
+  ['no node that accepts no Pods', {}, nodeOf('a', {}, { pods: '0' }), false],
 ];
 for (const [is, spec, node, fits] of cases) {
   test(`a Pod fits ${is}`, () => assert.equal(fitnessOf({ containers: [container], ...spec })(node), fits));
 }
 
-test('a node that has said nothing yet fits no Pod', () => {
+test('a node without a status fits no Pod', () => {
   const { status: _, ...node } = nodeOf('a');
   assert.equal(fitnessOf({ containers: [container] })(node), false);
 });

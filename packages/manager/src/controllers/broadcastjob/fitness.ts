@@ -1,4 +1,4 @@
-/** Which nodes a Pod fits, by what it asks for and as if nothing else were there (jobs.md §1.7). */
+/** Node eligibility of a Pod by its spec alone, as if the node ran no other Pods. */
 import type { Node, Taint } from '@kruise/api/core/node';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
 import { requiredNodes } from '@kruise/machinery/node-affinity';
@@ -9,7 +9,7 @@ import { compareQuantities, type Quantity, quantityOf, quantitySign, zeroQuantit
 
 const cordoned: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
-/** The nodes that Pods of a spec fit. Compiled once for many nodes. */
+/** Returns a predicate for the nodes that fit a Pod spec. The predicate is compiled once for many nodes. */
 export function fitnessOf(spec: PodSpec): (node: Node) => boolean {
   const isWanted = requiredNodes(spec);
   const requests = neededBy(spec);

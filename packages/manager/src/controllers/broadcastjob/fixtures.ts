@@ -1,4 +1,4 @@
-/** Jobs, nodes and Pods for tests. */
+/** BroadcastJobs, nodes and Pods for tests. */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { BroadcastJob, BroadcastJobStatus } from '@kruise/api/kruise/broadcastjob';
@@ -55,7 +55,7 @@ export function nodeOf(name: string, spec: Node['spec'] = {}, allocatable: { [na
 
 export const nodesNamed = (names: string): readonly Node[] => names.split(' ').map((name) => nodeOf(name));
 
-/** The Pod of a node, called after it. */
+/** Returns the Pod of a node, with the name of the node. */
 export function podOn(job: BroadcastJob, node: string, phase: string, restarts = 0): Pod {
   const made = podFor(job, node, { usesScheduler: true });
   const restarted = {

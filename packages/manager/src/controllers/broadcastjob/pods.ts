@@ -3,18 +3,18 @@ import type { BroadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { pinnedTo } from '@kruise/machinery/daemon-pods';
 import { podFromTemplate } from '@kruise/machinery/pod-template';
 
-/** What Pods are found by, besides who controls them. */
+/** Returns the labels that select the job's Pods, in addition to the controller reference. */
 export function ownLabels({ metadata }: BroadcastJob): { readonly [label: string]: string } {
   const { name = '', uid = '' } = metadata;
   return { 'broadcastjob-name': name, 'broadcastjob-controller-uid': uid };
 }
 
-/** Whether a Pod has the labels of a job's Pods. */
+/** Reports whether a Pod has the labels of the job's Pods. */
 export function hasOwnLabels(job: BroadcastJob, { metadata }: Pod): boolean {
   return Object.entries(ownLabels(job)).every(([label, value]) => metadata.labels?.[label] === value);
 }
 
-/** The Pod of a node: the scheduler is left no other, or is not asked. */
+/** Builds the Pod of a node: with a node affinity for exactly this node, or with nodeName set and no scheduler. */
 export function podFor(
   job: BroadcastJob,
   nodeName: string,
@@ -23,7 +23,7 @@ export function podFor(
   const { template } = job.spec;
   const labels = { ...template.metadata?.labels, ...ownLabels(job) };
   const pod = podFromTemplate(job, { ...template, metadata: { ...template.metadata, labels } });
-  // A template that was taken in has a spec.
+  // Validation ensures that a template has a spec.
   const spec = template.spec!;
   return {
     ...pod,

@@ -5,9 +5,9 @@ import { type Key, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { fitnessOf } from './fitness.ts';
 
-/** The jobs to which a node is another than before: one that comes and fits, or that fits now and did not, or did. */
+/** Returns the jobs for which a node starts or stops to be eligible, or that a new eligible node affects. */
 export function jobsThatSeeNodes({ type, object, previous, cause }: Change<Node>, caches: Caches): readonly Key[] {
-  // At the start every job looks at all nodes; what is gone needs no Pod.
+  // At startup every job is reconciled with all nodes; a deleted node needs no Pod.
   if (cause === 'initial' || type === 'deleted') return [];
   if (previous && isSame(relevant(previous), relevant(object))) return [];
   const isConcerned = ({ spec }: BroadcastJob) => {
@@ -17,7 +17,9 @@ export function jobsThatSeeNodes({ type, object, previous, cause }: Change<Node>
   return caches.of(broadcastJob).list().filter(isConcerned).map(keyOf);
 }
 
-/** What it depends on whether Pods fit a node: not on what a kubelet says every few seconds. */
+/**
+ * Returns the fields that decide whether Pods fit a node, without the status that a kubelet updates every few seconds.
+ */
 function relevant({ metadata, spec, status }: Node) {
   return {
     labels: metadata.labels,

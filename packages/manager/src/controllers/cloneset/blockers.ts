@@ -1,4 +1,4 @@
-/** What holds up a rollout of a CloneSet, in words: for whoever asks, and for the events of one that is stuck. */
+/** CloneSet rollout blockers as sentences, for rollout plans and for the events of a stuck rollout. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet } from '@kruise/api/kruise/cloneset';
 import type { NewEvent } from '@kruise/client/actions';
@@ -10,7 +10,7 @@ import { numbersOf } from './numbers.ts';
 import { countingOf, type Situation } from './situation.ts';
 import { taskOf } from './update-pod.ts';
 
-/** Each cause in a sentence; none where nothing is held up. */
+/** Returns one sentence for each blocker; empty where nothing blocks the rollout. */
 export function blockersOf(situation: Situation): readonly string[] {
   const { cloneSet, pods, isUpdated, isAvailable } = situation;
   const { updateStrategy, lifecycle } = cloneSet.spec;
@@ -27,10 +27,10 @@ export function blockersOf(situation: Situation): readonly string[] {
   const isKeptBack = !isOnDelete && numbers.updateNumber === 0 && old.length > 0;
   return [
     ...say(isOnDelete && old.length > 0, `OnDelete: ${names(old)} stay until they are deleted`),
-    ...say(isPaused, `paused: ${names(old)} wait`),
+    ...say(isPaused, `paused: ${names(old)} are not updated`),
     ...say(isKeptBack, `partition: ${names(old)} stay at their revision`),
-    ...say(draining.length > 0, `the hook inPlaceUpdate holds ${names(draining)}`),
-    ...say(leaving.length > 0, `the hook preDelete holds ${names(leaving)}`),
+    ...say(draining.length > 0, `inPlaceUpdate hook blocks ${names(draining)}`),
+    ...say(leaving.length > 0, `preDelete hook blocks ${names(leaving)}`),
     ...down.slice(0, maxNames).map((pod) => `${nameOf(pod)} is not available: ${trouble(pod, situation)}`),
     ...say(down.length > maxNames, `${down.length - maxNames} more Pods are not available`),
     ...say(
@@ -41,44 +41,44 @@ export function blockersOf(situation: Situation): readonly string[] {
   ];
 }
 
-/** The event of a rollout that has run out of time. */
+/** Returns the event for a rollout that has exceeded its progress deadline. */
 export function stuckEvent(cloneSet: CloneSet, blockers: readonly string[]): NewEvent {
-  const message = blockers.length > 0 ? blockers.join('; ') : 'nothing is seen that holds it up';
+  const message = blockers.length > 0 ? blockers.join('; ') : 'no blocker found';
   return { about: cloneSet, type: 'Warning', reason: 'RolloutStuck', message };
 }
 
-/** Budgets that do not let a Pod go. */
+/** Returns the PodUnavailableBudgets that do not allow an update. */
 function refusals({ settings, budgetNamed, now }: Situation, old: readonly Pod[]): readonly string[] {
   if (!settings.gates.PodUnavailableBudgetUpdateGate) return [];
   const budgets = new Set(old.flatMap((pod) => budgetNameOf(pod) ?? []));
   return [...budgets].flatMap((name) => {
     const pod = old.find((each) => budgetNameOf(each) === name);
     const isRefused = pod && !askBudget(budgetNamed(name), pod, 'UPDATE', settings.gates, now).isAllowed;
-    return isRefused ? [`PodUnavailableBudget ${name} has nothing left`] : [];
+    return isRefused ? [`PodUnavailableBudget ${name} allows no disruption`] : [];
   });
 }
 
-/** What can be updated neither in place nor otherwise. */
+/** Returns the reasons why Pods cannot be updated in place where the policy does not allow to recreate them. */
 function impossibilities(situation: Situation, old: readonly Pod[]): readonly string[] {
   const task = taskOf(situation, situation.cloneSet.spec.updateStrategy?.rollingUpdate ?? {}, situation.update);
   if (task.policy !== 'InPlaceOnly') return [];
   const why = new Set(old.flatMap((pod) => task.obstacleFor(pod) ?? []));
-  return [...why].map((each) => `InPlaceOnly: Pods would have to be replaced, because ${each}`);
+  return [...why].map((each) => `InPlaceOnly: Pods would have to be recreated, because ${each}`);
 }
 
-/** Why a Pod is not available, from what is nearest to the cause. */
+/** Returns the reason why a Pod is not available, preferring the reason closest to the root cause. */
 function trouble(pod: Pod, { settings }: Situation): string {
   const scheduled = findCondition(pod.status?.conditions, 'PodScheduled');
-  if (scheduled?.status === 'False') return scheduled.message ?? 'it has no node';
+  if (scheduled?.status === 'False') return scheduled.message ?? 'it is not scheduled';
   for (const { name, state, ready } of pod.status?.containerStatuses ?? []) {
-    if (state?.waiting?.reason) return `container ${name} waits: ${state.waiting.reason}`;
-    if (state?.terminated) return `container ${name} has ended with ${state.terminated.exitCode}`;
+    if (state?.waiting?.reason) return `container ${name} is waiting: ${state.waiting.reason}`;
+    if (state?.terminated) return `container ${name} terminated with exit code ${state.terminated.exitCode}`;
     if (ready === false) return `container ${name} is not ready`;
   }
   const obstacle = updateObstacle(pod, settings.gates);
   if (obstacle !== undefined) return obstacle;
   const isReady = findCondition(pod.status?.conditions, 'Ready')?.status === 'True';
-  return isReady ? 'it has not been ready for long enough' : 'it is not ready';
+  return isReady ? 'it has been ready for less than minReadySeconds' : 'it is not ready';
 }
 
 const maxNames = 3;

@@ -1,4 +1,4 @@
-/** The volume claims of a CloneSet whose Pods are gone (cloneset.md §8.6). */
+/** Cleanup of a CloneSet's PVCs whose Pods are gone. */
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet } from '@kruise/api/kruise/cloneset';
@@ -10,8 +10,8 @@ import { instanceIdOf } from './instances.ts';
 type Found = { readonly pods: readonly Pod[]; readonly claims: readonly PersistentVolumeClaim[] };
 
 /**
- * The claims that are the CloneSet's to use. Where claims are not used again, those of a Pod on its way out are left to
- * that Pod, and those of no Pod at all are deleted.
+ * Returns the PVCs that the CloneSet may use. Where PVC reuse is disabled, the PVCs of a terminating Pod are handed
+ * over to that Pod (as owner), and PVCs without a Pod are deleted.
  */
 export function ownClaims(cloneSet: CloneSet, { pods, claims }: Found) {
   const present = claims.filter((claim) => !isBeingDeleted(claim));

@@ -33,12 +33,12 @@ async function setImage({ client }: TestCluster, image: string): Promise<void> {
   await client.patch(cloneSet, reference, { spec }, { type: 'merge' });
 }
 
-/** Lets kubelets and the manager take turns until they have nothing to say to each other any more. */
+/** Runs kubelets and the manager until neither changes anything any more. */
 async function settle(cluster: TestCluster): Promise<void> {
   for (let turn = 0; turn < 12; turn++) await cluster.runPods();
 }
 
-test('a CloneSet makes its Pods and says so', async () => {
+test('a CloneSet creates its Pods and reports them', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await client.create(cloneSet, webOf());
@@ -67,7 +67,7 @@ test('a CloneSet makes its Pods and says so', async () => {
   assert.equal((await client.get(cloneSet, reference)).status?.availableReplicas, 3);
 });
 
-test('another image changes the Pods there are', async () => {
+test('a new image updates the existing Pods in place', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await client.create(
@@ -92,7 +92,7 @@ test('another image changes the Pods there are', async () => {
   assert.equal(items.filter(({ reason }) => reason === 'SuccessfulUpdatePodInPlace').length, 3);
 });
 
-test('a change that running Pods cannot take replaces them', async () => {
+test('a change that cannot be applied in place recreates the Pods', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await client.create(
@@ -109,7 +109,7 @@ test('a change that running Pods cannot take replaces them', async () => {
   assert.deepEqual([after.length, after.some(({ metadata }) => before.has(metadata.uid))], [3, false]);
 });
 
-test('a set of v1alpha1 is the same set', async () => {
+test('a v1alpha1 CloneSet is the same object', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const { metadata, spec: wanted } = webOf();
@@ -123,7 +123,7 @@ test('a set of v1alpha1 is the same set', async () => {
   assert.deepEqual(spec.scaleStrategy, { enablePVCReuse: true });
 });
 
-test('Pods that cannot be made do not keep others from being updated', async () => {
+test('Pods that cannot be created do not block updates of other Pods', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await client.create(

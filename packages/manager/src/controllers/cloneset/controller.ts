@@ -41,7 +41,7 @@ function ownersOfPod(change: Change<Pod>): readonly Key[] {
   return ownersOf(cloneSet, change);
 }
 
-/** Of changes that nothing follows from, such as a heartbeat of a container, owners are not told. */
+/** Maps a Pod change to its owner, without changes that cannot affect the CloneSet, such as a container heartbeat. */
 function ownersConcerned({ gates }: ManagerSettings) {
   return (change: Change<Pod>, caches: Caches): readonly Key[] => {
     const owners = ownersOfPod(change);
@@ -52,7 +52,7 @@ function ownersConcerned({ gates }: ManagerSettings) {
   };
 }
 
-/** What a CloneSet is decided by, wherever it came from: the cluster, or the mind of somebody who is planning. */
+/** Collects the input of `decide` for a CloneSet, which may be stored in the cluster or only planned. */
 export function observeCloneSet(caches: Caches, found: CloneSet, { gates }: ManagerSettings): Observed {
   const { namespace = '' } = found.metadata;
   const revisions = caches.of(controllerRevision);
@@ -70,7 +70,9 @@ export function observeCloneSet(caches: Caches, found: CloneSet, { gates }: Mana
   };
 }
 
-/** Where a revision that belongs to nobody could be taken for one's own. */
+/**
+ * Index function: the namespace of an orphaned revision, in which a CloneSet with a matching selector could adopt it.
+ */
 function orphanNamespace(revision: ControllerRevision): readonly string[] {
   return controllerOf(revision) ? [] : [revision.metadata.namespace ?? ''];
 }

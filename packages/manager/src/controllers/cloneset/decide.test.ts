@@ -77,16 +77,16 @@ function decideOn({
   return { ...decision, cloneSet, did: decision.actions.map(said).filter((each) => each !== ''), reported };
 }
 
-/** An action as one would say it. What is told of it, and notes about images, are left out. */
+/** Formats an action. Announced events and optional patches about images are omitted. */
 function said(action: Action): string {
   if (action.type === 'record' || action.type === 'effect')
-    return action.type === 'record' ? `tell ${action.event.reason}` : '';
+    return action.type === 'record' ? `event ${action.event.reason}` : '';
   const { kind, metadata } = action.object;
   const name = metadata.name ?? '';
   if (action.type === 'create') {
     const isPod = kind === 'Pod';
     const isOld = metadata.labels?.['pod-template-hash'] === v1.metadata.labels?.['controller.kubernetes.io/hash'];
-    return isPod ? `make ${isOld ? 'an old' : 'a new'} Pod` : `make a ${kind}`;
+    return isPod ? `create ${isOld ? 'an old' : 'an updated'} Pod` : `create a ${kind}`;
   }
   if (action.type === 'remove') return `delete ${name}`;
   if (action.type === 'update') return `write ${name}`;
@@ -97,11 +97,11 @@ function said(action: Action): string {
     revision,
   } = action.patch as { metadata?: Pod['metadata']; spec?: { containers?: object[] }; revision?: number };
   if (changed?.labels?.[specifiedDeleteLabel]) return `mark ${name}`;
-  if (changed?.annotations?.[inPlaceUpdateGraceAnnotation]) return `give ${name} grace`;
+  if (changed?.annotations?.[inPlaceUpdateGraceAnnotation]) return `grace ${name}`;
   if (spec?.containers) return `update ${name}`;
   const state = changed?.labels?.[lifecycleStateLabel];
   if (state) return `${name} is ${state}`;
-  if (changed?.ownerReferences) return `let ${name} go`;
+  if (changed?.ownerReferences) return `release ${name}`;
   if (revision) return `renumber ${name}`;
   return action.subresource === 'status' ? `${name} conditions` : `change ${name}`;
 }
@@ -116,40 +116,40 @@ const allNew = { ...status, currentRevision: v2.metadata.name ?? '' };
 
 const cases: (World & { is: string; does: readonly string[] })[] = [
   {
-    is: 'makes its first revision and all its Pods',
+    is: 'creates its first revision and all its Pods',
     revisions: [],
-    does: ['make a ControllerRevision', 'make a new Pod', 'make a new Pod', 'make a new Pod'],
+    does: ['create a ControllerRevision', 'create an updated Pod', 'create an updated Pod', 'create an updated Pod'],
   },
-  { is: 'leaves Pods that are as they should be', pods: news('a', 'b', 'c'), does: [] },
+  { is: 'leaves up-to-date Pods alone', pods: news('a', 'b', 'c'), does: [] },
   {
-    is: 'makes Pods of the old revision below the partition',
+    is: 'creates Pods of the old revision below the partition',
     rolling: { partition: 2 },
     pods: news('a'),
-    does: ['make an old Pod', 'make an old Pod'],
+    does: ['create an old Pod', 'create an old Pod'],
   },
   {
-    is: 'takes up an older revision that is wanted again',
+    is: 'reuses an older revision on rollback',
     revisions: [revisionOf('app:v2', 1), revisionOf('app:v1', 2)],
     pods: news('a', 'b', 'c'),
     does: [`renumber ${v2.metadata.name}`],
   },
   {
-    is: 'lets go a Pod its selector does not find any more',
+    is: 'releases a Pod that its selector does not match any more',
     pods: [...news('a', 'b', 'c'), pod('d', { labels: { app: 'other' } })],
-    does: ['let d go'],
+    does: ['release d'],
   },
   {
-    is: 'does not count Pods on their way out',
+    is: 'does not count terminating Pods',
     pods: [...news('a', 'b'), { ...pod('c'), status: { phase: 'Failed' } }],
-    does: ['make a new Pod'],
+    does: ['create an updated Pod'],
   },
   {
-    is: 'removes the Pods that are not ready first',
+    is: 'deletes Pods that are not ready first',
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', isReady: false }), ...news('d')],
     does: ['delete c'],
   },
   {
-    is: 'removes the Pod that is cheapest to lose',
+    is: 'deletes the Pod with the lowest deletion cost',
     rolling: { maxUnavailable: 3 },
     pods: [
       ...news('a', 'b', 'c'),
@@ -158,37 +158,37 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['delete d'],
   },
   {
-    is: 'removes as many as there are too many, though all have not been ready for long enough',
+    is: 'deletes all excess Pods, even if none has been ready for minReadySeconds',
     spec: { minReadySeconds: 9999 },
     pods: news('a', 'b', 'c', 'd', 'e'),
     does: ['delete a', 'delete b'],
   },
   {
-    is: 'removes two ready Pods of five',
+    is: 'deletes two ready Pods of five',
     pods: news('a', 'b', 'c', 'd', 'e'),
     rolling: { maxUnavailable: '20%' },
     does: ['delete a', 'delete b'],
   },
   {
-    is: 'removes the chosen Pod and no other',
+    is: 'deletes the Pod in podsToDelete and no other',
     spec: { scaleStrategy: { podsToDelete: ['c'] } },
     pods: news('a', 'b', 'c', 'd', 'e'),
     does: ['delete c'],
   },
   {
-    is: 'replaces a Pod that is marked',
+    is: 'replaces a Pod with the specified-delete label',
     rolling: { maxUnavailable: 1 },
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', isSpecified: true })],
     does: ['delete c'],
   },
   {
-    is: 'makes the replacement of a marked Pod first where none may be missing',
+    is: 'creates the replacement of a specified Pod first where no Pod may be unavailable',
     rolling: { maxUnavailable: 0, maxSurge: 1 },
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', isSpecified: true })],
-    does: ['make a new Pod'],
+    does: ['create an updated Pod'],
   },
   {
-    is: 'keeps a marked Pod that takes traffic, though it is not Normal yet, while another is missing',
+    is: 'keeps a specified Pod that serves, though it is not Normal yet, while another Pod is missing',
     rolling: { maxUnavailable: 1 },
     pods: [
       pod('a', { image: 'app:v2' }),
@@ -198,7 +198,7 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['c is Normal'],
   },
   {
-    is: 'lets a marked Pod that is down go alone, though another is marked, where no more can be spared',
+    is: 'deletes only the unavailable one of two specified Pods where no other Pod may become unavailable',
     rolling: { maxUnavailable: 1 },
     pods: [
       pod('a', { image: 'app:v2' }),
@@ -208,7 +208,7 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['delete c'],
   },
   {
-    is: 'lets of two marked Pods go first the one that waits in a hook, where one has to stay',
+    is: 'deletes the hooked one of two specified Pods first, where one Pod must stay',
     spec: { replicas: 1, lifecycle: { inPlaceUpdate: hook } },
     rolling: { maxUnavailable: 0, maxSurge: 1 },
     pods: [
@@ -218,25 +218,25 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['delete b'],
   },
   {
-    is: 'says when it may make no more at once',
+    is: 'records an event when maxUnavailable limits the scale-out',
     spec: { scaleStrategy: { maxUnavailable: 1 } },
     pods: [],
-    does: ['tell ScaleUpLimited', 'make a new Pod'],
+    does: ['event ScaleUpLimited', 'create an updated Pod'],
   },
   {
-    is: 'lets a chosen Pod go whose hook is off, where no other can be made before',
+    is: 'deletes a specified Pod whose hook is released, where no Pod can be created before',
     spec: { scaleStrategy: { maxUnavailable: 1 }, lifecycle: { preDelete: hook } },
     pods: [pod('a', { image: 'app:v2' }), pod('b', { image: 'app:v2', state: 'PreparingDelete', isSpecified: true })],
-    does: ['tell ScaleUpLimited', 'delete b'],
+    does: ['event ScaleUpLimited', 'delete b'],
   },
   {
-    is: 'deletes no other Pod while none can be made',
+    is: 'deletes no other Pod while none can be created',
     spec: { scaleStrategy: { maxUnavailable: 1 } },
     pods: [pod('a', { image: 'app:v2', isReady: false }), pod('b', { image: 'app:v2', isSpecified: true })],
-    does: ['tell ScaleUpLimited'],
+    does: ['event ScaleUpLimited'],
   },
   {
-    is: 'tells a Pod that a hook holds that it is to be deleted',
+    is: 'moves a Pod with a hook to PreparingDelete',
     spec: { lifecycle: { preDelete: hook }, replicas: 2 },
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', isReady: false, ...holding })],
     does: ['c is PreparingDelete'],
@@ -248,88 +248,88 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: [],
   },
   {
-    is: 'deletes the Pod once the hook is off',
+    is: 'deletes the Pod once the hook is released',
     spec: { lifecycle: { preDelete: hook }, replicas: 2 },
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingDelete' })],
     does: ['delete c'],
   },
   {
-    is: 'keeps a Pod that was to be deleted when it is needed again',
+    is: 'cancels the deletion of a Pod that is needed again',
     spec: { lifecycle: { preDelete: hook } },
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingDelete', ...holding })],
     does: ['c is PreparingNormal'],
   },
   {
-    is: 'does not keep it if it was chosen',
+    is: 'does not cancel a specified deletion',
     spec: { lifecycle: { preDelete: hook } },
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingDelete', isSpecified: true, ...holding })],
     does: [],
   },
 
   {
-    is: 'updates as many as may be missing',
+    is: 'updates as many Pods as may be unavailable',
     rolling: { maxUnavailable: 1 },
     pods: olds('a', 'b', 'c'),
     does: ['mark a'],
   },
   {
-    is: 'updates in place where it can',
+    is: 'updates in place where possible',
     rolling: { ...inPlace, maxUnavailable: 1 },
     pods: olds('a', 'b', 'c'),
     does: ['a conditions', 'update a'],
   },
   {
-    is: 'gives a Pod time before it is updated',
+    is: 'applies the grace period before an update',
     rolling: { ...inPlace, inPlaceUpdateStrategy: { gracePeriodSeconds: 9 } },
     pods: olds('a', 'b', 'c'),
-    does: ['a conditions', 'give a grace'],
+    does: ['a conditions', 'grace a'],
   },
   {
-    is: 'leaves Pods to the old revision that the partition keeps back',
+    is: 'keeps Pods at the old revision up to the partition',
     rolling: { ...inPlace, partition: 2, maxUnavailable: 3 },
     pods: olds('a', 'b', 'c'),
     does: ['a conditions', 'update a'],
   },
   {
-    is: 'updates the Pod that is not ready',
+    is: 'updates the Pod that is not ready first',
     rolling: { ...inPlace, maxUnavailable: 1 },
     pods: [...olds('a', 'b'), pod('c', { isReady: false })],
     does: ['c conditions', 'update c'],
   },
   {
-    is: 'updates none while one of the new revision is down',
+    is: 'updates no Pod while an updated Pod is unavailable',
     rolling: { ...inPlace, maxUnavailable: 1 },
     pods: [...olds('a', 'b'), pod('c', { image: 'app:v2', isReady: false })],
     does: [],
   },
   {
-    is: 'makes a Pod of the new revision before it takes down an old one',
+    is: 'creates a surge Pod before it updates an old one',
     rolling: { maxSurge: 1, maxUnavailable: 0 },
     pods: olds('a', 'b', 'c'),
-    does: ['make a new Pod'],
+    does: ['create an updated Pod'],
   },
-  { is: 'updates nothing while paused', rolling: { ...inPlace, paused: true }, pods: olds('a', 'b', 'c'), does: [] },
+  { is: 'updates no Pods while paused', rolling: { ...inPlace, paused: true }, pods: olds('a', 'b', 'c'), does: [] },
   {
-    is: 'updates nothing but on deletion',
+    is: 'updates no Pods with OnDelete',
     spec: { updateStrategy: { type: 'OnDelete' } },
     pods: olds('a', 'b', 'c'),
     does: [],
   },
   {
-    is: 'makes new Pods for those that were deleted',
+    is: 'creates updated Pods for deleted ones with OnDelete',
     spec: { updateStrategy: { type: 'OnDelete' } },
     pods: olds('a'),
-    does: ['make a new Pod', 'make a new Pod'],
+    does: ['create an updated Pod', 'create an updated Pod'],
   },
   {
-    is: 'cannot update in place what came from a revision that is gone',
+    is: 'cannot update Pods in place from a revision that is gone',
     rolling: { ...inPlace, maxUnavailable: 1 },
     revisions: [v2],
     pods: olds('a', 'b', 'c'),
     does: ['mark a'],
   },
   {
-    is: 'brings Pods back when the partition grows',
+    is: 'rolls Pods back when the partition grows',
     rolling: { ...inPlace, partition: 3, maxUnavailable: 1 },
     pods: [...news('a', 'b'), ...olds('c')],
     does: ['a conditions', 'update a'],
@@ -342,21 +342,21 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['a is PreparingUpdate'],
   },
   {
-    is: 'goes on waiting, and with the same Pod',
+    is: 'keeps waiting for the same Pod',
     rolling: inPlace,
     spec: { lifecycle: { inPlaceUpdate: hook } },
     pods: [pod('a', holding), pod('b', holding), pod('c', { state: 'PreparingUpdate', ...holding })],
     does: [],
   },
   {
-    is: 'updates the Pod once the hook is off',
+    is: 'updates the Pod once the hook is released',
     rolling: inPlace,
     spec: { lifecycle: { inPlaceUpdate: hook } },
     pods: [pod('a', holding), pod('b', holding), pod('c', { state: 'PreparingUpdate' })],
     does: ['c conditions', 'update c'],
   },
   {
-    is: 'updates a Pod that is drained, though the one that was made ahead of it has gone',
+    is: 'updates a drained Pod, even if its surge Pod is gone',
     rolling: { ...inPlace, maxUnavailable: 0, maxSurge: 1 },
     spec: { lifecycle: { inPlaceUpdate: hook } },
     gates: { PreparingUpdateAsUpdate: true },
@@ -364,14 +364,14 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['c conditions', 'update c'],
   },
   {
-    is: 'asks the hook again when a newer template comes',
+    is: 'runs the hook again for a newer template',
     rolling: { ...inPlace, maxUnavailable: 1 },
     spec: { lifecycle: { inPlaceUpdate: hook } },
     pods: [pod('a', holding), pod('b', holding), pod('c', { state: 'Updated', isReady: false })],
     does: ['c is PreparingUpdate'],
   },
   {
-    is: 'lets a Pod be whose update is wanted no more',
+    is: 'returns a Pod to Normal whose update is not needed any more',
     rolling: inPlace,
     spec: { lifecycle: { inPlaceUpdate: hook } },
     status: allNew,
@@ -379,14 +379,14 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['c is Normal'],
   },
   {
-    is: 'lets a Pod be that a raised partition keeps from its update',
+    is: 'returns a Pod to Normal that a raised partition keeps',
     rolling: { ...inPlace, partition: 3 },
     spec: { lifecycle: { inPlaceUpdate: hook } },
     pods: [pod('a', holding), pod('b', holding), pod('c', { state: 'PreparingUpdate', ...holding })],
     does: ['c is Normal'],
   },
   {
-    is: 'waits until a Pod that was updated has its hook again',
+    is: 'waits until an updated Pod has its hook again',
     rolling: inPlace,
     spec: { lifecycle: { inPlaceUpdate: hook } },
     status: allNew,
@@ -394,26 +394,26 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['c is Updated'],
   },
   {
-    is: 'is done with a Pod that was updated',
+    is: 'returns an updated Pod to Normal',
     rolling: inPlace,
     status: allNew,
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'Updating' })],
     does: ['c is Normal'],
   },
   {
-    is: 'is done with a Pod that has a node',
+    is: 'returns a scheduled Pod to Normal',
     status: allNew,
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingNormal' })],
     does: ['c is Normal'],
   },
   {
-    is: 'waits for a node',
+    is: 'waits for the Pod to be scheduled',
     status: allNew,
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingNormal', node: '' })],
     does: [],
   },
   {
-    is: 'tells a new Pod in one write that it may be ready and is Normal',
+    is: 'sets readiness and Normal of a new Pod in one write',
     status: allNew,
     pods: [
       ...news('a', 'b'),
@@ -422,7 +422,7 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['c is Normal'],
   },
   {
-    is: 'leaves it to others to tell a new Pod with both gates',
+    is: 'leaves a new Pod with both readiness gates to the new-pods controller',
     status: allNew,
     pods: [
       ...news('a', 'b'),
@@ -435,7 +435,7 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: [],
   },
   {
-    is: 'lets a new Pod be ready that a hook keeps from being Normal',
+    is: 'sets readiness of a new Pod that a hook keeps from Normal',
     spec: { lifecycle: { preNormal: hook } },
     status: allNew,
     pods: [
@@ -445,14 +445,14 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['c conditions'],
   },
   {
-    is: 'waits for what makes a new Pod normal',
+    is: 'waits for the preNormal hook of a new Pod',
     spec: { lifecycle: { preNormal: hook } },
     status: allNew,
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingNormal' })],
     does: [],
   },
   {
-    is: 'gives Pods of older releases their hash',
+    is: 'adds the hash label to Pods of older releases',
     status: allNew,
     pods: [
       ...news('a', 'b'),
@@ -470,7 +470,7 @@ for (const { is, does, ...world } of cases) {
   });
 }
 
-test('InPlaceOnly says why nothing goes on', () => {
+test('InPlaceOnly reports why an update is blocked', () => {
   const { did, reported } = decideOn({
     rolling: { podUpdatePolicy: 'InPlaceOnly', maxUnavailable: 1 },
     revisions: [v2],
@@ -484,7 +484,7 @@ test('InPlaceOnly says why nothing goes on', () => {
   );
 });
 
-test('what cannot be made does not keep the others from being updated', () => {
+test('Pods that cannot be created do not block updates of other Pods', () => {
   const { fallbackActions = [] } = decideOn({
     rolling: { ...inPlace, maxUnavailable: 1 },
     spec: { replicas: 4 },
@@ -499,7 +499,7 @@ test('what cannot be made does not keep the others from being updated', () => {
   assert.deepEqual(more.fallbackActions?.map(said), ['a conditions', 'update a']);
 });
 
-test('a failure is told in a condition, by what it was about', () => {
+test('a failure sets the condition of its operation', () => {
   const decision = decideOn({ revisions });
   const [action] = decision.actions;
   const failures = [{ action: action!, error: new Error('exceeded quota') }];
@@ -527,34 +527,34 @@ const made = (actions: readonly Action[]) =>
     action.type === 'create' ? [`${action.object.kind} ${action.object.metadata.name}`] : [],
   );
 
-test('claims that were left are given to new Pods, where that is asked for', () => {
+test('orphaned PVCs are reused for new Pods with enablePVCReuse', () => {
   const world = { pods: news('a', 'b'), claims: [claim('b'), claim('c')] };
   const reusing = decideOn({ ...world, spec: { volumeClaimTemplates, scaleStrategy: { enablePVCReuse: true } } });
   assert.deepEqual(made(reusing.actions), ['Pod web-c']);
 });
 
-test('claims that were left are deleted where they are not used again, and new ones made', () => {
+test('orphaned PVCs are deleted without enablePVCReuse, and new PVCs are created', () => {
   const { actions, did } = decideOn({
     pods: news('a', 'b'),
     claims: [claim('b'), claim('c')],
     spec: { volumeClaimTemplates },
   });
-  assert.deepEqual(did, ['delete data-web-c', 'make a PersistentVolumeClaim', 'make a new Pod']);
+  assert.deepEqual(did, ['delete data-web-c', 'create a PersistentVolumeClaim', 'create an updated Pod']);
   const [claimed, pods] = made(actions).map((each) => each.split('-').at(-1));
   assert.equal(claimed, pods);
 });
 
-test('claims of a Pod on its way out are left to it', () => {
+test('the PVCs of a terminating Pod are handed over to the Pod', () => {
   const leaving = { ...pod('c'), status: { phase: 'Failed' as const } };
   const { did } = decideOn({
     pods: [...news('a', 'b'), leaving],
     claims: [claim('c')],
     spec: { volumeClaimTemplates },
   });
-  assert.deepEqual(did.slice(0, 1), ['let data-web-c go']);
+  assert.deepEqual(did.slice(0, 1), ['release data-web-c']);
 });
 
-test('claims go with the Pods that are deleted', () => {
+test('PVCs are deleted with their Pods', () => {
   const { did } = decideOn({
     spec: { replicas: 1, volumeClaimTemplates },
     rolling: { maxUnavailable: 1 },
@@ -564,7 +564,7 @@ test('claims go with the Pods that are deleted', () => {
   assert.deepEqual(did, ['delete a', 'delete data-web-a']);
 });
 
-test('ids of old Pods come first in the alphabet', () => {
+test('old Pods get the first IDs in alphabetical order', () => {
   const { actions } = decideOn({
     spec: { volumeClaimTemplates, scaleStrategy: { enablePVCReuse: true } },
     rolling: { partition: 1 },
@@ -574,10 +574,14 @@ test('ids of old Pods come first in the alphabet', () => {
   const pods = actions.flatMap((action) =>
     action.type === 'create' && action.object.kind === 'Pod' ? [`${action.object.metadata.name} ${said(action)}`] : [],
   );
-  assert.deepEqual(pods, ['web-id1 make an old Pod', 'web-id3 make a new Pod', 'web-id4 make a new Pod']);
+  assert.deepEqual(pods, [
+    'web-id1 create an old Pod',
+    'web-id3 create an updated Pod',
+    'web-id4 create an updated Pod',
+  ]);
 });
 
-test('names of Pods that are gone come off the list when nothing else is to do', () => {
+test('names of deleted Pods are removed from podsToDelete when nothing else is left to do', () => {
   const spec = { scaleStrategy: { podsToDelete: ['gone', 'a'] } };
   const first = decideOn({ spec, rolling: { maxUnavailable: 1 }, pods: news('a', 'b', 'c') });
   assert.deepEqual(first.did, ['delete a']);
@@ -594,7 +598,7 @@ test('names of Pods that are gone come off the list when nothing else is to do',
   assert.deepEqual(again.did, ['change web']);
 });
 
-test('old revisions beyond the limit go, those in use stay', () => {
+test('old revisions beyond the limit are pruned, revisions in use stay', () => {
   const history = ['app:v0', 'app:v1', 'app:x', 'app:y'].map((image, index) => revisionOf(image, index + 1));
   const { did } = decideOn({
     spec: { revisionHistoryLimit: 1 },
@@ -606,7 +610,7 @@ test('old revisions beyond the limit go, those in use stay', () => {
   assert.deepEqual(did, [`delete ${history[0]?.metadata.name}`, `delete ${history[2]?.metadata.name}`]);
 });
 
-/** What is decided about a CloneSet on its way out. */
+/** Decides about a terminating CloneSet. */
 function decideOnLeaving(pods: readonly Pod[]) {
   const cloneSet = { ...cloneSetOf({ replicas: 3 }), status };
   const observed = {
@@ -622,11 +626,11 @@ function decideOnLeaving(pods: readonly Pod[]) {
   return decide(observed, managerSettings(), now);
 }
 
-test('a CloneSet on its way out neither makes nor removes Pods', () => {
+test('a terminating CloneSet neither creates nor deletes Pods', () => {
   assert.deepEqual(decideOnLeaving(news('a')).actions, []);
 });
 
-test('a CloneSet of thousands is left alone between two looks, one on its way out too', () => {
+test('a CloneSet with thousands of Pods has a minimum interval between reconciles, also while terminating', () => {
   const thousands = news(...Array.from({ length: 2000 }, (_, index) => `web-${index}`));
   assert.equal(decideOn({ pods: thousands, spec: { replicas: 2000 } }).minIntervalMs, 100);
   assert.equal(decideOnLeaving(thousands).minIntervalMs, 100);
@@ -641,19 +645,19 @@ const budgetWith = (unavailableAllowed: number): PodUnavailableBudget => ({
 });
 const budgeted = ['a', 'b', 'c'].map((name) => pod(name, { annotations: { 'pub.kruise.io/related-pub': 'pub' } }));
 
-test('a budget is taken from before a Pod is touched, and no further than it goes', () => {
+test('a budget is charged before a Pod is updated, and limits the updates', () => {
   const rolling = { ...inPlace, maxUnavailable: 3 };
   const { did, requeueAfterSeconds } = decideOn({ rolling, pods: budgeted, budget: budgetWith(2) });
   assert.deepEqual(did, ['write pub', 'a conditions', 'update a', 'b conditions', 'update b']);
   assert.equal(requeueAfterSeconds, 1);
 });
 
-test('a budget that is spent keeps Pods from being updated', () => {
+test('an exhausted budget blocks updates', () => {
   const { did, requeueAfterSeconds } = decideOn({ rolling: inPlace, pods: budgeted, budget: budgetWith(0) });
   assert.deepEqual([did, requeueAfterSeconds], [[], 1]);
 });
 
-test('without the gate budgets are not asked', () => {
+test('budgets are ignored without the feature gate', () => {
   const gates = { PodUnavailableBudgetUpdateGate: false };
   const { did } = decideOn({
     rolling: { ...inPlace, maxUnavailable: 1 },
@@ -671,14 +675,14 @@ const looks: readonly { readonly readyForSeconds: readonly number[]; readonly se
   { readyForSeconds: [], seconds: undefined },
 ];
 for (const { readyForSeconds, seconds } of looks) {
-  test(`where Pods must be ready for 10 s and are for ${readyForSeconds.join(', ') || 'none'}, it looks again in ${seconds} s`, () => {
+  test(`with minReadySeconds 10 and Pods ready for ${readyForSeconds.join(', ') || 'none'}, the CloneSet is requeued after ${seconds} s`, () => {
     const pods = readyForSeconds.map((ready, index) => pod(`p${index}`, { image: 'app:v2', readyForSeconds: ready }));
     const { requeueAfterSeconds } = decideOn({ spec: { replicas: pods.length, minReadySeconds: 10 }, pods });
     assert.equal(requeueAfterSeconds, seconds);
   });
 }
 
-test('what is found under a new spec is told before Pods change for it, and once', () => {
+test('the status of a new spec is written once before Pods change', () => {
   const scaledDown = { generation: 2, spec: { replicas: 2 }, pods: news('a', 'b', 'c') };
   const before = decideOn({ ...scaledDown, status: { ...status, observedGeneration: 1 } });
   assert.deepEqual(before.did, ['write web', 'delete a']);
@@ -691,11 +695,11 @@ test('what is found under a new spec is told before Pods change for it, and once
   assert.deepEqual(after.did, ['delete a']);
 });
 
-test('a CloneSet of which nothing has been told yet has nothing to take back', () => {
-  assert.deepEqual(decideOn({ generation: 1, spec: { replicas: 1 } }).did, ['make a new Pod']);
+test('a CloneSet without a status writes no status before Pods change', () => {
+  assert.deepEqual(decideOn({ generation: 1, spec: { replicas: 1 } }).did, ['create an updated Pod']);
 });
 
-test('a new spec that has nothing done about Pods is told when all is done', () => {
+test('a new spec that changes no Pods is reported at the end of the reconcile', () => {
   const pods = news('a', 'b', 'c');
   const { did, reported } = decideOn({ generation: 2, pods, status: { ...status, observedGeneration: 1 } });
   assert.deepEqual(did, []);

@@ -1,4 +1,4 @@
-/** A CloneSet keeps its Pods at a number and at a template (cloneset.md §7). */
+/** CloneSet reconciler: keeps the Pods at the desired number of replicas and at the desired template. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
@@ -37,13 +37,13 @@ import { taskOf } from './update-pod.ts';
 
 export type Observed = {
   readonly cloneSet: CloneSet;
-  /** The Pods it controls. */
+  /** Pods that the CloneSet controls. */
   readonly pods: readonly Pod[];
-  /** The claims it controls. */
+  /** PVCs that the CloneSet controls. */
   readonly claims: readonly PersistentVolumeClaim[];
-  /** Its revisions, from the oldest to the newest. */
+  /** Revisions of the CloneSet, from the oldest to the newest. */
   readonly revisions: readonly ControllerRevision[];
-  /** The revision of a name in its namespace, whoever it belongs to. */
+  /** Finds a revision by name in the CloneSet's namespace, whatever its owner. */
   readonly revisionNamed: (name: string) => ControllerRevision | undefined;
   readonly nodeLabels: Situation['nodeLabels'];
   readonly imagePullJobs: Situation['imagePullJobs'];
@@ -68,15 +68,15 @@ export function decide(
 
   const scaling = scale(situation);
   const updating = update(situation);
-  // A decision about Pods that are about to change would be out of date by the time it is carried out.
+  // A decision about Pods that are about to change would be stale by the time it is executed.
   const steps = scaling.changesPods ? scaling.actions : [...scaling.actions, ...updating.actions];
-  // A change of the spec wakes everyone who watches: it waits until there is nothing else to change.
+  // A change of the spec enqueues every watcher: it waits until there is nothing else to change.
   const isSettled = steps.length === 0 && isSame(status, cloneSet.status);
   const found = withFault(status, updating.fault, now);
   const announcing = steps.length > 0 ? announce(cloneSet, found) : [];
   return {
     actions: [...keeping, ...announcing, ...steps, ...tidying, ...(isSettled ? forgetDeleted(situation) : [])],
-    // Pods that cannot be made, for want of quota say, must not keep those that are there from a better template.
+    // Pods that cannot be created, for example because of a quota, must not block the update of existing Pods.
     ...(scaling.changesPods ? { fallbackActions: updating.actions } : {}),
     events: becomesLate(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(situation))] : [],
     status: (outcome) => withFailures(found, outcome, new Set(scaling.actions), now),
@@ -90,9 +90,10 @@ export function decide(
 }
 
 /**
- * A pass looks at every Pod, some ten microseconds each, and thousands of Pods that start or stop change many times a
- * second: what five passes would cost is waited for between two, so that a pass sees many changes. Pods that are missing
- * count too: each is made up anew by every pass, though none of them may be let in.
+ * Returns the minimum interval between two reconciles. A reconcile visits every Pod, which takes about ten microseconds
+ * each, and thousands of Pods that start or stop change many times a second. The interval is the cost of five
+ * reconciles, so that one reconcile covers many changes. Missing Pods count as well: every reconcile builds them again,
+ * though none of them may be admitted.
  */
 function restMsFor(podCount: number): number {
   return Math.min(Math.floor(podCount / podsPerRestMs), maxRestMs);
@@ -102,8 +103,8 @@ const podsPerRestMs = 20;
 const maxRestMs = 400;
 
 /**
- * What is found under a new spec is told before anything is done about it: who sees a Pod change must not read of a
- * CloneSet that has come to its end, which was true of the spec before.
+ * Writes the status under a new spec before any Pod is changed. A client that sees a Pod change must not read a
+ * CloneSet status that is complete for the previous generation.
  */
 function announce(cloneSet: CloneSet, status: CloneSetStatus): readonly Action[] {
   const { observedGeneration } = cloneSet.status ?? {};
@@ -112,7 +113,9 @@ function announce(cloneSet: CloneSet, status: CloneSetStatus): readonly Action[]
   return [{ ...write(told), subresource: 'status' }];
 }
 
-/** Once for each time a rollout runs out of time, and only where somebody wants to hear of it. */
+/**
+ * Reports whether the rollout has just exceeded its deadline: once for each time, and only with the opt-in annotation.
+ */
 function becomesLate({ metadata, status: previous }: CloneSet, status: CloneSetStatus): boolean {
   if (metadata.annotations?.[reportRolloutBlockersAnnotation] !== 'true') return false;
   const isLate = (each: CloneSetStatus | undefined) =>
@@ -120,7 +123,7 @@ function becomesLate({ metadata, status: previous }: CloneSet, status: CloneSetS
   return isLate(status) && !isLate(previous);
 }
 
-/** What there is to decide about: the Pods and claims that count, and the revision to go to. */
+/** Derives the state of a reconcile: the Pods and PVCs that count, and the update revision. */
 export function survey(
   observed: Observed,
   settings: ManagerSettings,
@@ -177,7 +180,9 @@ function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings
   return { ...situation, sparesSurge: canSpareSurge(situation) };
 }
 
-/** A question about Pods that is asked several times in a pass, and answered once: thousands of Pods are far from hand. */
+/**
+ * Memoizes a predicate on Pods that a reconcile calls several times: thousands of Pods do not fit in the CPU caches.
+ */
 function remembered(test: (pod: Pod) => boolean): (pod: Pod) => boolean {
   const answers = new Map<Pod, boolean>();
   return (pod) => {
@@ -187,7 +192,7 @@ function remembered(test: (pod: Pod) => boolean): (pod: Pod) => boolean {
   };
 }
 
-/** Only whole: a Pod that has to be replaced is better replaced by one that is there already. */
+/** Reports whether all Pods can be updated in place. A Pod that must be recreated is better replaced by a surge Pod. */
 function canSpareSurge(situation: Situation): boolean {
   const { cloneSet, update, isUpdated } = situation;
   if (cloneSet.metadata.annotations?.[inPlaceBeforeSurgeAnnotation] !== 'true') return false;
@@ -195,7 +200,7 @@ function canSpareSurge(situation: Situation): boolean {
   return task.policy !== 'ReCreate' && situation.pods.every((pod) => isUpdated(pod) || task.specFor(pod) !== undefined);
 }
 
-/** Lets a Pod go that the selector does not find any more. */
+/** Releases a Pod that the selector does not match any more. */
 function release({ metadata }: CloneSet) {
   return (pod: Pod): Action => {
     const { ownerReferences, resourceVersion } = pod.metadata;
@@ -205,7 +210,7 @@ function release({ metadata }: CloneSet) {
   };
 }
 
-/** Takes Pods that are gone off the list of those to delete. */
+/** Removes deleted Pods from `podsToDelete`. */
 function forgetDeleted({ cloneSet, pods }: Situation): readonly Action[] {
   const asked = cloneSet.spec.scaleStrategy?.podsToDelete ?? [];
   const names = new Set(pods.map(({ metadata }) => metadata.name));
@@ -225,12 +230,12 @@ function truncateHistory({ cloneSet, pods, revisions, current, update }: Situati
   return outdatedRevisions(revisions, { inUse, limit }).map(remove);
 }
 
-/** What keeps Pods from being updated, told in a condition. */
+/** Sets the condition FailedUpdate where Pods cannot be updated. */
 function withFault(status: CloneSetStatus, fault: string | undefined, now: Instant): CloneSetStatus {
   return fault ? withCondition(status, { type: 'FailedUpdate', status: 'True', message: fault }, now) : status;
 }
 
-/** What failed, told in conditions: the first error in making or removing Pods, or else in updating them. */
+/** Sets conditions for failed writes: the first error of creating or deleting Pods, or else of updating Pods. */
 function withFailures(
   status: CloneSetStatus,
   { failures }: Outcome,

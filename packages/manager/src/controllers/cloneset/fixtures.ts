@@ -1,4 +1,4 @@
-/** CloneSets and Pods for tests, with no more in them than matters. */
+/** Minimal CloneSets and Pods for tests. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet } from '@kruise/api/kruise/cloneset';
@@ -50,7 +50,7 @@ export function revisionOf(
 
 export type PodTraits = {
   readonly name: string;
-  /** The image it runs, and so the revision it is at. */
+  /** Image of the Pod, which determines its revision. */
   readonly image?: string;
   readonly isReady?: boolean;
   readonly state?: string;
@@ -61,7 +61,7 @@ export type PodTraits = {
   readonly finalizers?: readonly string[];
   readonly readyForSeconds?: number;
   readonly ageSeconds?: number;
-  /** The gates it has and waits for, of a Pod that nobody has said anything of yet. */
+  /** Readiness gates that the Pod has and waits for. Such a Pod has no conditions yet. */
   readonly awaits?: readonly string[];
 };
 
@@ -123,7 +123,10 @@ export function podOf(traits: PodTraits): Pod {
   };
 }
 
-/** Pods by a word each: `Nr` new and ready, `On` old and not ready, with `D` to be deleted, `P` in PreparingDelete. */
+/**
+ * Builds Pods from codes: `Nr` updated and ready, `On` old and not ready, with `D` specified-delete, `P`
+ * PreparingDelete.
+ */
 export function podsOf(words: string): readonly Pod[] {
   return words
     .split(' ')

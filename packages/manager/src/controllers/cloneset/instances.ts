@@ -1,4 +1,4 @@
-/** The Pods and volume claims of a CloneSet, and the id that each Pod and its claims have in common. */
+/** Pods and PVCs of a CloneSet, and the instance ID that a Pod shares with its PVCs. */
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
@@ -11,14 +11,14 @@ import { seededRandom } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 import { stateMarks } from '../../lifecycle/lifecycle.ts';
 
-/** The id of a Pod or a claim. */
+/** Returns the instance ID of a Pod or a PVC. */
 export function instanceIdOf({ metadata }: Pod | PersistentVolumeClaim): string | undefined {
   return metadata.labels?.[cloneSetInstanceIdLabel];
 }
 
 /**
- * Ids for new Pods: first those whose claims are there without a Pod, then ones that nobody has. In the order of the
- * alphabet, in which they are handed out.
+ * Returns instance IDs for new Pods: first the IDs of PVCs without a Pod, then unused random IDs, in alphabetical
+ * order. New Pods get the IDs in this order.
  */
 export function newInstanceIds(
   cloneSet: CloneSet,
@@ -29,7 +29,7 @@ export function newInstanceIds(
   const taken = new Set(pods.map(instanceIdOf));
   const left = new Set(claims.map(instanceIdOf).filter((id) => id !== undefined && !taken.has(id)) as string[]);
   const ids = new Set([...left].slice(0, count));
-  // Chance by what is decided about and when: a decision that is taken again is the same.
+  // The seed is the CloneSet's UID and the time: a repeated decision yields the same IDs.
   const random = seededRandom(`${cloneSet.metadata.uid} ${now}`);
   while (ids.size < count) {
     const id = randomSuffix(random, 5);
@@ -38,10 +38,10 @@ export function newInstanceIds(
   return [...ids].sort(compareStrings);
 }
 
-/** What a new Pod is made from. */
+/** Input of a new Pod. */
 export type Blueprint = {
   readonly template: PodTemplateSpec;
-  /** The labels of the revision the template is of. */
+  /** Labels of the template's revision. */
   readonly revisionLabels: { readonly [label: string]: string };
 };
 
@@ -78,7 +78,7 @@ export function newPod(cloneSet: CloneSet, id: string, { template, revisionLabel
   };
 }
 
-/** The claims of a Pod with this id. */
+/** Returns the PVCs of a Pod with this instance ID. */
 export function newClaims(cloneSet: CloneSet, id: string): readonly PersistentVolumeClaim[] {
   const { namespace } = cloneSet.metadata;
   return (cloneSet.spec.volumeClaimTemplates ?? []).map(({ metadata, spec }) => ({
@@ -99,7 +99,7 @@ function claimName({ metadata }: CloneSet, template: string, id: string): string
   return `${template}-${metadata.name}-${id}`;
 }
 
-/** A CloneSet as the owner of others: one that is in a cluster has a name and a uid. */
+/** Returns a CloneSet as an owner: a CloneSet in a cluster has a name and a UID. */
 export function ownerOf({ metadata }: CloneSet): Owner & Pick<CloneSet, 'metadata'> {
   return { apiVersion: 'apps.kruise.io/v1beta1', kind: 'CloneSet', metadata };
 }

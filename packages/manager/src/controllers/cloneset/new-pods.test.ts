@@ -17,7 +17,7 @@ const hook = { preNormal: { labelsHandler: { held: 'true' } } };
 
 const both = [inPlaceUpdateReadyCondition, kruisePodReadyCondition];
 
-/** A Pod that has just been made, with both gates, of which nobody has said anything. */
+/** Builds a newly created Pod with both readiness gates and without conditions. */
 function newPod(traits: { readonly node?: string; readonly state?: string } = {}): Pod {
   return podOf({ name: 'a', state: 'PreparingNormal', awaits: both, ...traits });
 }
@@ -31,11 +31,11 @@ function toldTo(found: Pod, spec: Partial<CloneSet['spec']> = {}) {
   });
 }
 
-test('a new Pod is told in one write that it may be ready and is Normal, if it is still as it was seen', () => {
+test('a new Pod gets readiness and Normal in one write, with optimistic concurrency', () => {
   assert.deepEqual(toldTo(newPod()), [{ subresource: 'status', open: both, state: 'Normal', at: '3' }]);
 });
 
-test('a hook keeps a new Pod from being Normal, but not from being ready', () => {
+test('a hook keeps a new Pod from Normal, but not from readiness', () => {
   assert.deepEqual(toldTo(newPod(), { lifecycle: hook }), [
     { subresource: 'status', open: both, state: undefined, at: '3' },
   ]);
@@ -45,16 +45,16 @@ const inPlace = { type: inPlaceUpdateReadyCondition, status: 'False' } as const;
 const others: { is: string; found: Pod }[] = [
   { is: 'has no node', found: newPod({ node: '' }) },
   {
-    is: 'is on its way out',
+    is: 'is terminating',
     found: { ...newPod(), metadata: { ...newPod().metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
   },
   { is: 'is Normal', found: newPod({ state: 'Normal' }) },
   { is: 'is being updated', found: { ...newPod(), status: { conditions: [inPlace] } } },
 ];
 for (const { is, found } of others) {
-  test(`a Pod that ${is} is told nothing`, () => assert.deepEqual(toldTo(found), []));
+  test(`a Pod that ${is} gets no write`, () => assert.deepEqual(toldTo(found), []));
 }
 
-test('a Pod without the gates, as a manager without webhooks makes it, is left to the pass', () => {
+test('a Pod without the gates, as created without webhooks, is left to the CloneSet reconcile', () => {
   assert.equal(isNew(podOf({ name: 'a', state: 'PreparingNormal' })), false);
 });

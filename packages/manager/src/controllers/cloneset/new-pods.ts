@@ -1,6 +1,6 @@
 /**
- * Tells a new Pod of a CloneSet that it may be ready and is Normal, in one write, as soon as it has a node: a pass that
- * makes thousands of Pods takes seconds, and kubelets are sooner.
+ * Sets the InPlaceUpdateReady condition and the lifecycle state Normal of a new CloneSet Pod in one write, as soon as
+ * the Pod is scheduled: a reconcile that creates thousands of Pods takes seconds, and kubelets are faster.
  */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { type CloneSet, cloneSet } from '@kruise/api/kruise/cloneset';
@@ -17,30 +17,30 @@ import { together } from '../../patch-pod.ts';
 import { awaitsBothWords, endInPlaceUpdate } from '../../readiness/pod-readiness.ts';
 import type { ManagerSettings } from '../../settings.ts';
 
-/** A Pod, and the CloneSet it is of. */
+/** A Pod and the CloneSet that owns the Pod. */
 type Observed = { readonly found: Pod; readonly owner: CloneSet };
 
 export function newPodsController({ gates }: ManagerSettings): Controller {
   return defineController({
-    // A name of its own, so that its writes do not wait behind those of a pass.
+    // A separate name, so that its writes do not queue behind the writes of a CloneSet reconcile.
     name: 'cloneset-new-pods',
     component: 'cloneset-controller',
     for: pod,
     uses: [cloneSet],
     predicate: ({ type, object }) => type !== 'deleted' && hasNode(object) && isNew(object),
-    // Enough to be there before kubelets are: what they say of a Pod then says at once that it is ready.
+    // Enough workers to be faster than the kubelets: their first status update then reports the Pod as ready at once.
     workers: 64,
     observe,
     decide: (observed, now) => tell(observed, gates, now),
   });
 }
 
-/** Whether a Pod has just been made and is to be told all at once; if it takes too long, pod-readiness has the first word. */
+/** Reports whether a Pod is newly created and gets both writes at once. After a delay, pod-readiness writes first. */
 export function isNew(found: Pod): boolean {
   return lifecycleStateOf(found) === 'PreparingNormal' && awaitsBothWords(found);
 }
 
-/** Older schedulers take a Pod for another when its labels change before it has a node. */
+/** Older schedulers take a Pod for another one when its labels change before it has a node. */
 export function hasNode({ spec }: Pod): boolean {
   return Boolean(spec?.nodeName);
 }

@@ -31,61 +31,61 @@ type Case = {
   readonly paused?: boolean;
   readonly scaleMax?: number;
   readonly excludes?: boolean;
-  /** Every Pod is as old or new as its template says; there is nothing to go back to. */
+  /** Every Pod counts by its template, and the current revision is the update revision: no rollback. */
   readonly isCurrent?: boolean;
   readonly rollsBack?: boolean;
   readonly preparingIsNew?: boolean;
 };
 
 const cases: readonly Case[] = [
-  { is: 'makes all Pods of a new set', set: [5, 0, 1, 0], pods: '', gives: { scaleUp: 5, scaleUpLimit: 5 } },
+  { is: 'creates all Pods of a new set', set: [5, 0, 1, 0], pods: '', gives: { scaleUp: 5, scaleUpLimit: 5 } },
   {
-    is: 'lets a marked Pod go if one may be missing',
+    is: 'deletes a specified Pod if one may be unavailable',
     set: [5, 0, 1, 0],
     pods: 'NrD Nr Nr Nr Nr',
     gives: { deleteReadyLimit: 1 },
   },
-  { is: 'keeps a marked Pod while another is down', set: [5, 0, 1, 0], pods: 'NrD Nr Nr Nr Nn', gives: {} },
+  { is: 'keeps a specified Pod while another is unavailable', set: [5, 0, 1, 0], pods: 'NrD Nr Nr Nr Nn', gives: {} },
   {
-    is: 'makes up for a Pod that is missing beside a marked one',
+    is: 'replaces a missing Pod beside a specified one',
     set: [5, 0, 1, 0],
     pods: 'NrD Nr Nr Nr',
     gives: { scaleUp: 1, scaleUpLimit: 1 },
   },
   {
-    is: 'lets two marked Pods go if there is one too many',
+    is: 'deletes two specified Pods if there is one Pod too many',
     set: [4, 0, 1, 0],
     pods: 'NnD NnD Nr Nr Nr',
     gives: { deleteReadyLimit: 2 },
   },
   {
-    is: 'updates what the partition leaves',
+    is: 'updates Pods beyond the partition',
     set: [5, 3, 1, 0],
     pods: 'Or Or Or Or Or',
     gives: { updateNumber: 2, updateMaxUnavailable: 1 },
   },
   {
-    is: 'brings Pods back when the partition grows',
+    is: 'rolls Pods back when the partition grows',
     set: [5, 4, 2, 0],
     pods: 'Nr Nr Nr Nr Or',
     gives: { updateNumber: -3, updateMaxUnavailable: 2 },
   },
   {
-    is: 'brings none back where that is not wanted',
+    is: 'rolls no Pods back where rollback is disabled',
     set: [5, 4, 1, 0],
     pods: 'Nr Nr Nr Nr Or',
     rollsBack: false,
     gives: {},
   },
   {
-    is: 'makes a replacement before a marked Pod goes',
+    is: 'creates a replacement before a specified Pod is deleted',
     set: [5, 0, 0, 1],
     pods: 'NrD Nr Nr Nr Nr',
     gives: { useSurge: 1, scaleUp: 1, scaleUpLimit: 1 },
   },
   { is: 'waits for the replacement', set: [5, 0, 0, 1], pods: 'NrD Nr Nr Nr Nr Nn', gives: { useSurge: 1 } },
   {
-    is: 'lets the marked Pod go once the replacement is up',
+    is: 'deletes the specified Pod once the replacement is available',
     set: [5, 0, 0, 1],
     pods: 'NrD Nr Nr Nr Nr Nr',
     gives: { useSurge: 1, deleteReadyLimit: 1 },
@@ -97,31 +97,31 @@ const cases: readonly Case[] = [
     gives: { scaleUp: 1, useSurge: 1, scaleUpLimit: 1, updateNumber: 2, updateMaxUnavailable: 1 },
   },
   {
-    is: 'updates one more while a surplus Pod comes up',
+    is: 'updates one more Pod while a surge Pod starts',
     set: [5, 3, 1, 1],
     pods: 'Or Or Or Or Or Nn',
     gives: { useSurge: 1, updateNumber: 1, updateMaxUnavailable: 2 },
   },
   {
-    is: 'surges for a marked Pod of the old revision',
+    is: 'surges for a specified Pod of the old revision',
     set: [5, 3, 1, 1],
     pods: 'Or Or Or Or OrD Nn',
     gives: { useSurge: 1, useSurgeOld: 1, deleteReadyLimit: 1, updateNumber: 1, updateMaxUnavailable: 2 },
   },
   {
-    is: 'surges while one of the new revision is there',
+    is: 'surges while one updated Pod exists',
     set: [5, 3, 1, 1],
     pods: 'Or Or Or Or Nn',
     gives: { scaleUp: 1, useSurge: 1, scaleUpLimit: 1, updateNumber: 1, updateMaxUnavailable: 1 },
   },
   {
-    is: 'removes a surplus old Pod, but none that is ready while two are down',
+    is: 'deletes an excess old Pod, but no ready Pod while two are unavailable',
     set: [5, 3, 1, 1],
     pods: 'Or Or Or Or Nn Nn',
     gives: { scaleDown: 1, scaleDownOld: 1 },
   },
   {
-    is: 'removes a surplus old Pod when enough are up',
+    is: 'deletes an excess old Pod when enough are available',
     set: [5, 3, 1, 1],
     pods: 'Or Or Or Or Nr Nn',
     gives: { scaleDown: 1, scaleDownOld: 1, deleteReadyLimit: 1 },
@@ -140,7 +140,7 @@ const cases: readonly Case[] = [
   },
   { is: 'leaves Pods of one revision alone', set: [5, 3, 1, 0], pods: 'Nr Nr Nr Nr Nr', isCurrent: true, gives: {} },
   {
-    is: 'leaves more new Pods than the partition asks for',
+    is: 'keeps more updated Pods than the partition demands',
     set: [5, 3, 1, 0],
     pods: 'Or Or Nr Nr Nr',
     isCurrent: true,
@@ -154,64 +154,70 @@ const cases: readonly Case[] = [
     gives: { updateNumber: 2, updateMaxUnavailable: 1 },
   },
   {
-    is: 'makes a Pod and updates another',
+    is: 'creates a Pod and updates another',
     set: [5, 1, 2, 0],
     pods: 'Or Or Nr Nr',
     isCurrent: true,
     gives: { scaleUp: 1, scaleUpLimit: 1, updateNumber: 1, updateMaxUnavailable: 1 },
   },
   {
-    is: 'removes old Pods before new ones',
+    is: 'deletes old Pods before updated ones',
     set: [5, 1, 1, 0],
     pods: 'Or Or Or Nr Nr Nr',
     isCurrent: true,
     gives: { scaleDown: 1, scaleDownOld: 2, deleteReadyLimit: 2, updateNumber: 1, updateMaxUnavailable: 2 },
   },
   {
-    is: 'makes no more at once than may be unavailable',
+    is: 'creates no more Pods at once than may be unavailable',
     set: [5, 0, 1, 0],
     scaleMax: 2,
     pods: '',
     gives: { scaleUp: 5, scaleUpLimit: 2 },
   },
   {
-    is: 'counts those that come up against that',
+    is: 'counts starting Pods as unavailable',
     set: [6, 0, 1, 0],
     scaleMax: 2,
     pods: 'Nr Nr Nn',
     gives: { scaleUp: 3, scaleUpLimit: 1 },
   },
-  { is: 'makes none while as many come up', set: [6, 0, 1, 0], scaleMax: 2, pods: 'Nr Nn Nn', gives: { scaleUp: 3 } },
-  { is: 'counts Pods that wait to be deleted', set: [3, 0, 1, 0], pods: 'Nr Nr NrP', gives: {} },
   {
-    is: 'does not count them where that is asked for',
+    is: 'creates no Pod while maxUnavailable Pods are starting',
+    set: [6, 0, 1, 0],
+    scaleMax: 2,
+    pods: 'Nr Nn Nn',
+    gives: { scaleUp: 3 },
+  },
+  { is: 'counts Pods in PreparingDelete', set: [3, 0, 1, 0], pods: 'Nr Nr NrP', gives: {} },
+  {
+    is: 'excludes Pods in PreparingDelete where configured',
     set: [3, 0, 1, 0],
     excludes: true,
     pods: 'Nr Nr NrP',
     gives: { scaleUp: 1, scaleUpLimit: 1 },
   },
   {
-    is: 'counts marked Pods where those that wait are not',
+    is: 'counts specified Pods where Pods in PreparingDelete are excluded',
     set: [2, 0, 1, 0],
     excludes: true,
     pods: 'Nr Nr NrD',
     gives: { deleteReadyLimit: 2 },
   },
   {
-    is: 'surges as far as it may in the last wave, too',
+    is: 'surges up to the limit in the last wave, too',
     set: [8, 0, 0, 3],
     pods: 'Or Or Nr Nr Nr Nr Nr Nr Nn',
     gives: { scaleUp: 1, scaleUpLimit: 1, useSurge: 2, updateNumber: 1, updateMaxUnavailable: 1 },
   },
   {
-    is: 'makes an old Pod while another prepares to be updated',
+    is: 'creates an old Pod while another is in PreparingUpdate',
     set: [4, '90%', 1, 0],
     preparingIsNew: true,
     pods: 'OrU Or Or',
     gives: { scaleUp: 1, scaleUpOld: 1, scaleUpLimit: 1 },
   },
   {
-    is: 'makes a new Pod where the partition has room',
+    is: 'creates an updated Pod where the partition has room',
     set: [4, 2, 1, 0],
     preparingIsNew: true,
     pods: 'OrU Or Or',
@@ -225,14 +231,14 @@ const cases: readonly Case[] = [
     gives: { scaleUp: 2, scaleUpLimit: 2, updateNumber: 3, updateMaxUnavailable: -2 },
   },
   {
-    is: 'removes surplus Pods while paused',
+    is: 'deletes excess Pods while paused',
     set: [3, 0, 0, 3],
     paused: true,
     pods: 'Or Or Or Or Or',
     gives: { scaleDown: 2, scaleDownOld: 5, deleteReadyLimit: 2, updateNumber: 3, updateMaxUnavailable: 2 },
   },
   {
-    is: 'removes what an update had surged when it is paused',
+    is: 'deletes the surge Pods of an update when it is paused',
     set: [5, 0, 0, 3],
     paused: true,
     pods: 'Or Or Or Or Or Nn Nn Nn',
@@ -243,7 +249,7 @@ const cases: readonly Case[] = [
 for (const each of cases) {
   test(`a CloneSet ${each.is}`, () => {
     const numbers = numbersFor(each);
-    // What is updated, and how many old Pods are made, is only said where the case is about it.
+    // Update numbers and old Pods to create are compared only in cases that list them.
     const said = each.preparingIsNew ? { ...numbers, updateNumber: 0, updateMaxUnavailable: 0 } : numbers;
     assert.deepEqual(said, { ...none, ...each.gives });
   });
@@ -269,7 +275,7 @@ function numbersFor(each: Pick<Case, 'set' | 'pods'> & Partial<Case>): Numbers {
   });
 }
 
-test('without a rolling update a CloneSet makes new Pods and never updates one', () => {
+test('a CloneSet without a rolling update creates updated Pods and never updates one', () => {
   const labels = hashLabels({ isShort: false });
   const update = revisionOf('app:v2', 2).metadata.name ?? '';
   const numbers = numbersOf(
@@ -295,7 +301,7 @@ const anyCase = fc.record({
   rollsBack: fc.boolean(),
 });
 
-test('a CloneSet never makes and removes Pods in one round, and stays within its surge', () => {
+test('a CloneSet never creates and deletes Pods in one reconcile, and stays within its surge', () => {
   fc.assert(
     fc.property(anyCase, (each) => {
       const { scaleUp, scaleDown, scaleUpLimit, useSurge } = numbersFor(each);

@@ -1,6 +1,6 @@
 /**
- * How many Pods a CloneSet makes, removes and updates at a time: all arithmetic of scaling and updating
- * (cloneset.md §8.1), and none of it anywhere else.
+ * Numbers of Pods that a CloneSet creates, deletes and updates at a time. All arithmetic of scaling and updating is in
+ * this file.
  */
 
 import type { Pod } from '@kruise/api/core/pod';
@@ -10,33 +10,36 @@ import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { partitionReplicas, wholePercentValue } from '../../percent.ts';
 
 export type Numbers = {
-  /** Pods to make, how many of them at the old revision, and how many may be made at once. */
+  /** Pods to create, how many of them at the old revision, and how many may be created at once. */
   readonly scaleUp: number;
   readonly scaleUpOld: number;
   readonly scaleUpLimit: number;
-  /** Pods to remove, and how many of them at the old revision. */
+  /** Pods to delete, and how many of them at the old revision. */
   readonly scaleDown: number;
   readonly scaleDownOld: number;
-  /** How many Pods that are ready may be deleted now. */
+  /** Number of ready Pods that may be deleted now. */
   readonly deleteReadyLimit: number;
-  /** Pods beyond the replicas that may be there for now, and how many of them at the old revision. */
+  /** Surge Pods allowed beyond the replicas for now, and how many of them at the old revision. */
   readonly useSurge: number;
   readonly useSurgeOld: number;
-  /** Pods to bring to the update revision; below zero, Pods to bring back to the current one. */
+  /** Pods to update to the update revision; a negative number of Pods rolls back to the current revision. */
   readonly updateNumber: number;
-  /** How many Pods may be unavailable for that. */
+  /** Number of Pods that may be unavailable during the update. */
   readonly updateMaxUnavailable: number;
 };
 
-/** What is known of the Pods, and what was decided about how they are counted. */
+/** Predicates on Pods, and options of how Pods are counted. */
 export type Counting = {
   readonly isNew: (pod: Pod) => boolean;
   readonly isAvailable: (pod: Pod) => boolean;
   readonly isSpecifiedDelete: (pod: Pod) => boolean;
-  /** Whether Pods can go back to the revision before: there is another one, and that is wanted. */
+  /**
+   * Reports whether Pods can roll back to the current revision: it differs from the update revision, and the feature is
+   * on.
+   */
   readonly canRollBack: boolean;
   readonly excludesPreparingDelete: boolean;
-  /** Whether an update does without Pods made ahead of it, as far as maxUnavailable lets it go on. */
+  /** Reports whether an update creates no surge Pods as long as maxUnavailable allows progress. */
   readonly sparesSurge?: boolean;
 };
 
@@ -77,7 +80,7 @@ export function numbersOf({ spec }: CloneSet, pods: readonly Pod[], counting: Co
 
   const scaleUp = Math.max(expected - current, 0);
   const scaleDown = Math.max(current - toDelete - expected, 0);
-  // Whichever of the two revisions is nearer to where it should be says how many move.
+  // The revision with the smaller difference from its desired number determines how many Pods move.
   const updateNumber = Math.abs(oldDifference) <= Math.abs(newDifference) ? oldDifference : -newDifference;
   return {
     scaleUp,
@@ -94,12 +97,12 @@ export function numbersOf({ spec }: CloneSet, pods: readonly Pod[], counting: Co
   };
 }
 
-/** The replicas that are wanted. */
+/** Returns the desired replicas. */
 export function replicasOf({ replicas = 1 }: CloneSet['spec']): number {
   return replicas;
 }
 
-/** The limits of an update in Pods. */
+/** Resolves the limits of a rolling update to numbers of Pods. */
 function limitsOf(spec: CloneSet['spec']) {
   const replicas = replicasOf(spec);
   const rolling = spec.updateStrategy?.rollingUpdate;
@@ -110,15 +113,15 @@ function limitsOf(spec: CloneSet['spec']) {
       maxUnavailable: wholePercentValue(defaultMaxUnavailable, replicas, Math.floor),
     };
   }
-  // Surplus Pods of a new revision are part of an update, which a pause stops.
+  // Surge Pods at a new revision are part of an update, and a pause stops the update.
   const maxSurge = rolling.paused ? 0 : wholePercentValue(rolling.maxSurge ?? 0, replicas, Math.ceil);
-  // With a surge the surplus covers the gap already; rounding up would let one Pod too many go.
+  // With surge Pods the gap is covered already; rounding up would delete one Pod too many.
   const round = maxSurge > 0 ? Math.floor : Math.ceil;
   const maxUnavailable = wholePercentValue(rolling.maxUnavailable ?? defaultMaxUnavailable, replicas, round);
   return { partition: partitionOf(rolling.partition, replicas) ?? 0, maxSurge, maxUnavailable };
 }
 
-/** The Pods a partition keeps back; none known where it cannot be read. */
+/** Returns the number of Pods that the partition keeps at the old revision; undefined for an invalid partition. */
 export function partitionOf(partition: number | string | undefined, replicas: number): number | undefined {
   try {
     return partitionReplicas(partition, replicas);
@@ -133,7 +136,7 @@ const unlimited = 2147483647;
 
 type Tally = { total: number; preparingDelete: number; active: number; toDelete: number; unavailable: number };
 
-/** Every Pod is looked at once: thousands of them are not in the processor's caches. */
+/** Visits every Pod once: thousands of Pods do not fit in the CPU caches. */
 function tally(pods: readonly Pod[], counting: Counting): { readonly fresh: Tally; readonly old: Tally } {
   const none: Tally = { total: 0, preparingDelete: 0, active: 0, toDelete: 0, unavailable: 0 };
   const [fresh, old] = [{ ...none }, { ...none }];
@@ -151,16 +154,19 @@ function tally(pods: readonly Pod[], counting: Counting): { readonly fresh: Tall
   return { fresh, old };
 }
 
-/** Pods made ahead of those that are to be deleted or updated: of the two reasons the one that asks for more counts. */
+/**
+ * Returns the surge Pods for Pods that will be deleted or updated. The reason that needs more Pods determines the
+ * number.
+ */
 function surgeOf(by: {
   readonly maxSurge: number;
   readonly oldDifference: number;
   readonly newDifference: number;
   readonly toDelete: number;
   readonly toDeleteNew: number;
-  /** An update needs no Pods ahead of it. */
+  /** Set where an update needs no surge Pods. */
   readonly forDeletionOnly: boolean;
-  /** Pods that would be missing if all that are to be deleted were. */
+  /** Pods that would be missing if all Pods to delete were deleted. */
   readonly missing: number;
 }) {
   const { maxSurge, oldDifference, newDifference, toDelete, toDeleteNew } = by;
@@ -169,8 +175,8 @@ function surgeOf(by: {
 
   const isUpdating = !by.forDeletionOnly && oldDifference * newDifference < 0;
   const toMove = isUpdating ? Math.min(Math.abs(oldDifference), Math.abs(newDifference)) : 0;
-  // For an update, all Pods of the revision there are too many of, not only as many as the other one lacks: else the last
-  // waves are smaller than they could be (cloneset.md §8.1 has the lesser of the two).
+  // For an update the surge covers all excess Pods of one revision, not only as many as the other revision lacks:
+  // otherwise the last waves are smaller than they could be. OpenKruise takes the minimum of the two.
   const forUpdate = by.forDeletionOnly ? 0 : Math.max(oldDifference, newDifference);
   const forUpdateOld = newDifference > 0 ? forUpdate : 0;
 

@@ -31,54 +31,54 @@ function observe(spec: Partial<CloneSet['spec']>, pods: readonly Pod[] = three, 
 const rolling = (rollingUpdate: CloneSetRollingUpdate) => ({ updateStrategy: { rollingUpdate } });
 const inPlace = { podUpdatePolicy: 'InPlaceIfPossible' } as const;
 
-/** A wave in a line; Pods that are made have names of chance. */
+/** Formats each wave as a line; created Pods have random names. */
 function wavesOf(observed: Observed): readonly string[] {
   const { waves } = planRollout(observed, settings, now);
   return waves.map((wave) =>
-    wave.map(({ pod, does }) => (/^web-/.test(pod) ? `${does} a new one` : `${does} ${pod}`)).join(', '),
+    wave.map(({ pod, does }) => (/^web-/.test(pod) ? `${does} a new Pod` : `${does} ${pod}`)).join(', '),
   );
 }
 
 const plans: { name: string; observed: Observed; waves: readonly string[] }[] = [
   {
-    name: 'one Pod after the other in place',
+    name: 'updates one Pod after the other in place',
     observed: observe(rolling({ ...inPlace, maxUnavailable: 1 })),
     waves: ['update in place a', 'update in place b', 'update in place c'],
   },
   {
-    name: 'a partition is kept',
+    name: 'respects the partition',
     observed: observe(rolling({ ...inPlace, maxUnavailable: 1, partition: 2 })),
     waves: ['update in place a'],
   },
   {
-    name: 'all at once',
+    name: 'updates all Pods at once',
     observed: observe(rolling({ ...inPlace, maxUnavailable: '100%' })),
     waves: ['update in place a, update in place b, update in place c'],
   },
   {
-    name: 'Pods are marked, deleted and made anew',
+    name: 'marks, deletes and recreates Pods',
     observed: observe(rolling({ podUpdatePolicy: 'ReCreate', maxUnavailable: 1, partition: 2 })),
-    waves: ['replace a, delete a, create a new one'],
+    waves: ['replace a, delete a, create a new Pod'],
   },
   {
-    name: 'a Pod is made ahead, and one that is too many then is deleted',
+    name: 'creates a surge Pod, and deletes an excess Pod',
     observed: observe(rolling({ ...inPlace, maxUnavailable: 1, maxSurge: 1, partition: 2 })),
-    waves: ['create a new one, delete a'],
+    waves: ['create a new Pod, delete a'],
   },
   {
-    name: 'none is made ahead where updates in place come first',
+    name: 'creates no surge Pod where in-place updates come first',
     observed: observe(rolling({ ...inPlace, maxUnavailable: 1, maxSurge: 1, partition: 2 }), three, {
       'apps.kruise.io/in-place-before-surge': 'true',
     }),
     waves: ['update in place a'],
   },
   {
-    name: 'nothing while paused',
+    name: 'has no steps while paused',
     observed: observe(rolling({ ...inPlace, paused: true })),
     waves: [],
   },
   {
-    name: 'hooks are asked first',
+    name: 'runs hooks first',
     observed: observe(
       {
         ...rolling({ ...inPlace, maxUnavailable: 1 }),
@@ -90,10 +90,10 @@ const plans: { name: string; observed: Observed; waves: readonly string[] }[] = 
   },
 ];
 for (const { name, observed, waves } of plans) {
-  test(`a plan: ${name}`, () => assert.deepEqual(wavesOf(observed), waves));
+  test(`a rollout plan ${name}`, () => assert.deepEqual(wavesOf(observed), waves));
 }
 
-test('a plan says why a Pod is replaced', () => {
+test('a rollout plan has the reason why a Pod is recreated', () => {
   const { cloneSet, ...rest } = observe(rolling({ ...inPlace, maxUnavailable: 1 }));
   const template = {
     metadata: { labels: { app: 'web' } },
@@ -106,19 +106,23 @@ test('a plan says why a Pod is replaced', () => {
 
 const blocked: { name: string; observed: Observed; says: readonly string[] }[] = [
   { name: 'nothing', observed: observe(rolling({ ...inPlace, maxUnavailable: 1 })), says: [] },
-  { name: 'a pause', observed: observe(rolling({ ...inPlace, paused: true })), says: ['paused: a, b, c wait'] },
+  {
+    name: 'a pause',
+    observed: observe(rolling({ ...inPlace, paused: true })),
+    says: ['paused: a, b, c are not updated'],
+  },
   {
     name: 'a partition',
     observed: observe(rolling({ partition: 3 })),
     says: ['partition: a, b, c stay at their revision'],
   },
   {
-    name: 'somebody who has to delete Pods',
+    name: 'the OnDelete strategy',
     observed: observe({ updateStrategy: { type: 'OnDelete' } }),
     says: ['OnDelete: a, b, c stay until they are deleted'],
   },
   {
-    name: 'a Pod that is down',
+    name: 'an unavailable Pod',
     observed: observe(rolling({ ...inPlace, maxUnavailable: 1 }), [three[0]!, podOf({ name: 'b', isReady: false })]),
     says: ['b is not available: container main is not ready', 'no more than 1 Pods may be unavailable'],
   },
@@ -131,14 +135,14 @@ const blocked: { name: string; observed: Observed; says: readonly string[] }[] =
       },
       [podOf({ name: 'a', state: 'PreparingUpdate', finalizers: ['example.com/drain'] })],
     ),
-    says: ['the hook inPlaceUpdate holds a'],
+    says: ['inPlaceUpdate hook blocks a'],
   },
 ];
 for (const { name, observed, says } of blocked) {
-  test(`held up by ${name}`, () => assert.deepEqual(planRollout(observed, settings, now).blockers, says));
+  test(`a rollout is blocked by ${name}`, () => assert.deepEqual(planRollout(observed, settings, now).blockers, says));
 }
 
-test('a rollout that runs out of time tells why, once, and only if asked to', () => {
+test('a rollout that exceeds its deadline records its blockers, once, and only with the annotation', () => {
   const late = {
     type: 'Progressing',
     status: 'True',
@@ -160,7 +164,7 @@ test('a rollout that runs out of time tells why, once, and only if asked to', ()
   assert.deepEqual(told(asked, { ...late, status: 'False', reason: 'ProgressDeadlineExceeded' }), []);
 });
 
-test('with updates in place before surge there is never a Pod more, and every rollout comes to its end', () => {
+test('with in-place updates before surge there is never an excess Pod, and every rollout finishes', () => {
   const limits = fc.record({
     maxUnavailable: fc.integer({ min: 1, max: 3 }),
     maxSurge: fc.nat(3),
@@ -174,7 +178,7 @@ test('with updates in place before surge there is never a Pod more, and every ro
       });
       const world = worldOf(before, now);
       for (let idle = 0, round = 0; idle < 3; round++) {
-        assert.ok(round < 200, 'it does not come to an end');
+        assert.ok(round < 200, 'the rollout does not finish');
         idle = act(world, settings).length > 0 ? 0 : idle + 1;
         for (const name of world.pods.keys()) tend(world, name);
         assert.deepEqual(

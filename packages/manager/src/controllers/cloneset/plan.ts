@@ -1,4 +1,4 @@
-/** What a rollout would do, found out by having `decide` do it in a world of its own. */
+/** CloneSet rollout plan: simulates a rollout by running `decide` on a copy of the cluster's objects. */
 import type { Pod } from '@kruise/api/core/pod';
 import { specifiedDeleteLabel } from '@kruise/api/kruise/well-known';
 import { type Action, isBeingDeleted } from '@kruise/client/actions';
@@ -16,24 +16,27 @@ import { taskOf } from './update-pod.ts';
 export type PlannedStep = {
   readonly pod: string;
   readonly does: 'create' | 'delete' | 'update in place' | 'replace' | 'ask the hook';
-  /** Why it is replaced rather than updated in place. */
+  /** Reason why the Pod is recreated and not updated in place. */
   readonly why?: string;
 };
 
 export type RolloutPlan = {
-  /** The revision Pods go to. */
+  /** Update revision of the rollout. */
   readonly revision: string;
-  /** What is done together; each wave once all Pods of the one before are available. */
+  /** Steps that happen together. Each wave starts when all Pods of the previous wave are available. */
   readonly waves: readonly (readonly PlannedStep[])[];
-  /** Whether these are all waves, and not just the first. */
+  /** Set where `waves` has all waves, and not just the first ones. */
   readonly isWhole: boolean;
-  /** What holds it up at present, in sentences. */
+  /** Current blockers of the rollout, one sentence each. */
   readonly blockers: readonly string[];
 };
 
-/** Who wants to know more than this has a rollout of thousands of Pods one at a time, of which one wave says it all. */
+/**
+ * Limit of waves in a plan. More waves occur where thousands of Pods are updated one at a time, and then one wave is
+ * enough to show the pattern.
+ */
 const maxWaves = 100;
-/** Passes without a step: updates that are brought on, states that change. */
+/** Limit of consecutive reconciles without a step: updates in progress, lifecycle states that change. */
 const maxIdlePasses = 20;
 
 export function planRollout(observed: Observed, settings: ManagerSettings, now: Instant): RolloutPlan {
@@ -60,7 +63,7 @@ export function planRollout(observed: Observed, settings: ManagerSettings, now: 
   };
 }
 
-/** All Pods come up, and are so for as long as it takes; returns whether that changed any. */
+/** Makes all Pods ready and advances the clock until they are available; returns whether any Pod changed. */
 function comeUp(world: World): boolean {
   const before = new Map(world.pods);
   for (const name of world.pods.keys()) tend(world, name);
@@ -70,7 +73,7 @@ function comeUp(world: World): boolean {
   return [...world.pods].some(([name, pod]) => !isSame(pod, before.get(name)));
 }
 
-/** An action in the words of a plan; bringing something on that has begun is no step of its own. */
+/** Converts an action to a step of the plan. The continuation of a previous step is not a step. */
 function stepOf(action: Action, before: Observed, world: World, settings: ManagerSettings): readonly PlannedStep[] {
   if (action.type === 'record' || action.type === 'effect' || action.object.kind !== 'Pod') return [];
   const pod = action.object.metadata.name ?? '';
@@ -78,7 +81,7 @@ function stepOf(action: Action, before: Observed, world: World, settings: Manage
   if (action.type === 'remove') return [{ pod, does: 'delete' }];
   const was = before.pods.find(({ metadata }) => metadata.name === pod);
   const is = world.pods.get(pod);
-  // Of two writes about one Pod the one of the Pod itself is the step.
+  // Where two writes affect one Pod, only the write of the Pod itself is a step.
   if (!was || !is || isBeingDeleted(was) || (action.type === 'patch' && action.subresource)) return [];
   if (revisionLabelOf(was) !== revisionLabelOf(is)) return [{ pod, does: 'update in place' }];
   if (isMarked(is) && !isMarked(was)) {

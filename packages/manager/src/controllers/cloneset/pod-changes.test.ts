@@ -18,22 +18,22 @@ const withMetadata = (metadata: Partial<Pod['metadata']>): Pod => ({
 const hooked = cloneSetOf({ lifecycle: { preNormal: { finalizersHandler: ['example.com/f'] } } });
 
 const cases: { is: string; object: Pod; matters: boolean; set?: typeof hooked }[] = [
-  { is: 'another status of a container', object: withStatus({ containerStatuses: [] }), matters: false },
-  { is: 'another annotation', object: withMetadata({ annotations: { a: 'b' } }), matters: false },
-  { is: 'another label', object: withMetadata({ labels: { app: 'other' } }), matters: true },
-  { is: 'another spec', object: withMetadata({ generation: 2 }), matters: true },
+  { is: 'a changed container status', object: withStatus({ containerStatuses: [] }), matters: false },
+  { is: 'a changed annotation', object: withMetadata({ annotations: { a: 'b' } }), matters: false },
+  { is: 'a changed label', object: withMetadata({ labels: { app: 'other' } }), matters: true },
+  { is: 'a changed spec', object: withMetadata({ generation: 2 }), matters: true },
   {
     is: 'a Pod that is no longer ready',
     object: withStatus({ conditions: podOf({ name: 'a', isReady: false }).status?.conditions ?? [] }),
     matters: true,
   },
-  { is: 'a Pod that was evicted', object: withStatus({ phase: 'Failed' }), matters: true },
-  { is: 'a Pod on its way out', object: withMetadata({ deletionTimestamp: '2026-01-01T00:00:00Z' }), matters: true },
+  { is: 'an evicted Pod', object: withStatus({ phase: 'Failed' }), matters: true },
+  { is: 'a terminating Pod', object: withMetadata({ deletionTimestamp: '2026-01-01T00:00:00Z' }), matters: true },
   { is: 'a finalizer of a hook', object: withMetadata({ finalizers: ['example.com/f'] }), set: hooked, matters: true },
   { is: 'another finalizer', object: withMetadata({ finalizers: ['example.com/g'] }), set: hooked, matters: false },
-  { is: 'another owner', object: withMetadata({ ownerReferences: [] }), matters: true },
+  { is: 'a changed owner', object: withMetadata({ ownerReferences: [] }), matters: true },
   {
-    is: 'a Pod that waits to be told that its update is done',
+    is: 'a Pod with a completed update and without its condition',
     object: withStatus({ conditions: [{ type: 'Ready', status: 'True' }] }),
     matters: true,
   },
@@ -57,7 +57,7 @@ const cases: { is: string; object: Pod; matters: boolean; set?: typeof hooked }[
   },
 ];
 for (const { is, object, matters, set = cloneSetOf() } of cases) {
-  test(`${is} ${matters ? 'concerns' : 'does not concern'} the CloneSet`, () => {
+  test(`${is} ${matters ? 'enqueues' : 'does not enqueue'} the CloneSet`, () => {
     assert.equal(isOfNoConcern({ previous, object }, set, gates), !matters);
   });
 }

@@ -1,4 +1,4 @@
-/** Which changes of a Pod nothing follows from for its CloneSet (cloneset.md §6.3). */
+/** Event filter for Pod updates that cannot affect the CloneSet. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet } from '@kruise/api/kruise/cloneset';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
@@ -13,7 +13,9 @@ import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
 
 type Change = { readonly previous: Pod; readonly object: Pod };
 
-/** Whether a CloneSet need not look at a Pod because of a change. Of one that is not known nothing is kept. */
+/**
+ * Reports whether a Pod update needs no reconcile of the CloneSet. Updates are never ignored for an unknown CloneSet.
+ */
 export function isOfNoConcern(change: Change, cloneSet: CloneSet | undefined, gates: FeatureGates): boolean {
   const { previous, object } = change;
   return (
@@ -36,7 +38,7 @@ function hasOtherHooks({ previous, object }: Change, { spec }: CloneSet): boolea
   return finalizers.some((finalizer) => has(previous, finalizer) !== has(object, finalizer));
 }
 
-/** Whether an update in place, or one batch of it, may have come through, which its CloneSet has not told the Pod yet. */
+/** Reports whether an in-place update, or one batch of it, may be complete without a matching Pod condition yet. */
 function mayHaveBeenUpdated(pod: Pod, gates: FeatureGates): boolean {
   const isWaiting = hasReadinessGate(pod, inPlaceUpdateReadyCondition) || lifecycleStateOf(pod) !== 'Normal';
   if (!isWaiting || !isBatchDone(pod, gates)) return false;

@@ -30,7 +30,7 @@ type World = {
   isOn?: boolean;
 };
 
-/** What is done about images, of all that is decided. */
+/** Returns the actions about images. */
 function done({
   rolling = inPlace,
   replicas = 5,
@@ -69,32 +69,32 @@ const noted = (label: string) => ({
 });
 const waiting = { ...inPlace, inPlaceUpdateStrategy: { imagePreDownloadMinUpdatedReadyPods: 2 } };
 const cases: { is: string; world: World; does: readonly string[] }[] = [
-  { is: 'of an update in place are fetched', world: {}, does: [job, 'created'] },
-  { is: 'that were fetched are not fetched again', world: { update: noted(imagePreDownloadCreatedLabel) }, does: [] },
+  { is: 'of an in-place update are pulled', world: {}, does: [job, 'created'] },
+  { is: 'that were pulled are not pulled again', world: { update: noted(imagePreDownloadCreatedLabel) }, does: [] },
   {
-    is: 'that need not be fetched are not thought about again',
+    is: 'that need no pull are not considered again',
     world: { update: noted(imagePreDownloadIgnoredLabel) },
     does: [],
   },
-  { is: 'of Pods that are replaced are not fetched', world: { rolling: { maxUnavailable: 1 } }, does: ['ignored'] },
-  { is: 'of few Pods are not fetched', world: { replicas: 3 }, does: ['ignored'] },
+  { is: 'of recreated Pods are not pulled', world: { rolling: { maxUnavailable: 1 } }, does: ['ignored'] },
+  { is: 'of few Pods are not pulled', world: { replicas: 3 }, does: ['ignored'] },
   {
-    is: 'of Pods that are updated all at once are not fetched',
+    is: 'of Pods that are updated all at once are not pulled',
     world: { rolling: { ...inPlace, maxUnavailable: '100%' } },
     does: ['ignored'],
   },
   {
-    is: 'are fetched if some Pods are kept back',
+    is: 'are pulled if the partition keeps some Pods',
     world: { rolling: { ...inPlace, maxUnavailable: '100%', partition: 1 } },
     does: [job, 'created'],
   },
   { is: 'wait until enough Pods are ready', world: { rolling: waiting }, does: [] },
   {
-    is: 'are fetched when enough Pods are ready',
+    is: 'are pulled when enough Pods are ready',
     world: { rolling: waiting, known: { ...status, updatedReadyReplicas: 2 } },
     does: [job, 'created'],
   },
-  { is: 'are not fetched without the gate', world: { isOn: false }, does: [] },
+  { is: 'are not pulled without the feature gate', world: { isOn: false }, does: [] },
 ];
 for (const { is, world, does } of cases) {
   test(`images ${is}`, () => {
@@ -102,7 +102,7 @@ for (const { is, world, does } of cases) {
   });
 }
 
-test('a job fetches to the nodes of Pods that are not updated yet', () => {
+test('an ImagePullJob selects the nodes of outdated Pods', () => {
   const strategy = { imagePreDownloadParallelism: 2, imagePreDownloadTimeoutSeconds: 60 };
   const [action] = done({ rolling: { ...inPlace, inPlaceUpdateStrategy: strategy } });
   assert.ok(action?.type === 'create');
@@ -121,7 +121,7 @@ test('a job fetches to the nodes of Pods that are not updated yet', () => {
   });
 });
 
-test('jobs go when the update is done', () => {
+test('ImagePullJobs are deleted when the update is complete', () => {
   const left = {
     apiVersion: 'apps.kruise.io/v1beta1',
     kind: 'ImagePullJob',

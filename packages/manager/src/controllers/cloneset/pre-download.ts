@@ -11,7 +11,7 @@ import { ownerOf } from './instances.ts';
 import { defaultMaxUnavailable, partitionOf, replicasOf } from './numbers.ts';
 import { nameOf, type Situation } from './situation.ts';
 
-/** Has the images of the update revision fetched ahead, and tidies up when it is the only one. */
+/** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
 export function preDownloadImages(situation: Situation): readonly Action[] {
   const { cloneSet, settings, current, update, imagePullJobs } = situation;
   if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
@@ -19,7 +19,7 @@ export function preDownloadImages(situation: Situation): readonly Action[] {
   if (isPreDownloadSettled(update)) return [];
   const rolling = cloneSet.spec.updateStrategy?.rollingUpdate;
   const strategy = rolling?.inPlaceUpdateStrategy;
-  // Pods that are ready at the new revision show that its images are good.
+  // Ready Pods at the update revision show that its images work.
   const ready = cloneSet.status?.updateRevision === nameOf(update) ? cloneSet.status.updatedReadyReplicas : 0;
   if (ready < (strategy?.imagePreDownloadMinUpdatedReadyPods ?? 0)) return [];
   const partition = partitionOf(rolling?.partition, replicasOf(cloneSet.spec));
@@ -35,7 +35,10 @@ export function preDownloadImages(situation: Situation): readonly Action[] {
   });
 }
 
-/** Not where Pods are replaced anyway, nor where there are few of them, or all are updated at once. */
+/**
+ * Reports whether a pre-download pays off: not where Pods are recreated anyway, there are few Pods, or all are updated
+ * at once.
+ */
 function isWorthwhile({ cloneSet, settings, current, update }: Situation, partition: number): boolean {
   const { podUpdatePolicy = 'ReCreate', maxUnavailable = defaultMaxUnavailable } =
     cloneSet.spec.updateStrategy?.rollingUpdate ?? {};

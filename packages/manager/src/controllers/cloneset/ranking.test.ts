@@ -25,7 +25,7 @@ function orderOf(pods: readonly Pod[], keys: readonly string[] = [], minReadySec
     nodeLabels: (node) => ({ zone: zones[node] ?? '', 'kubernetes.io/hostname': node }),
     isAvailable: (pod) => isAvailable(pod, minReadySeconds, now),
   };
-  // The order depends on no more than this.
+  // The ranking uses only these fields.
   return inOrderOfSparing(situation as Situation, pods)
     .map(({ metadata }) => metadata.name)
     .join(' ');
@@ -45,12 +45,12 @@ const cases: { first: string; pods: readonly Pod[]; keys?: readonly string[]; mi
     order: 'b a',
   },
   {
-    first: 'cheap Pods',
+    first: 'Pods with a low deletion cost',
     pods: [pod('a', 'n1', cost('5')), pod('b', 'n2', cost('-5')), pod('c', 'n3', cost('+9'))],
     order: 'b c a',
   },
   {
-    first: 'Pods of a crowded node',
+    first: 'Pods on a crowded node',
     pods: [pod('a', 'n1'), pod('b', 'n2'), pod('c', 'n2', { ageSeconds: 300, readyForSeconds: 300 })],
     order: 'b a c',
   },
@@ -65,20 +65,20 @@ const cases: { first: string; pods: readonly Pod[]; keys?: readonly string[]; mi
     order: 'b a',
   },
   {
-    first: 'Pods of a crowded zone',
+    first: 'Pods in a crowded zone',
     pods: [pod('a', 'n3'), pod('b', 'n1'), pod('c', 'n2', { readyForSeconds: 300 })],
     keys: ['zone'],
     order: 'b a c',
   },
   {
-    first: 'Pods of a crowded host',
+    first: 'Pods on a crowded host',
     pods: [pod('a', 'n3'), pod('b', 'n1'), pod('c', 'n1', { readyForSeconds: 300 })],
     keys: ['kubernetes.io/hostname'],
     order: 'b a c',
   },
 ];
 for (const { first, pods, keys = [], minReady = 0, order } of cases) {
-  test(`${first} go first${keys.length > 0 ? `, spread by ${keys.join(' and ')}` : ''}`, () => {
+  test(`${first} are deleted first${keys.length > 0 ? `, spread by ${keys.join(' and ')}` : ''}`, () => {
     assert.equal(orderOf(pods, keys, minReady), order);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Which Pods of a CloneSet can be spared first (cloneset.md §8.7): Kubernetes' order, where Pods of a crowded place go
- * before others. A place is a node, or what the template's spread constraints make one.
+ * Deletion order of a CloneSet's Pods: Kubernetes' order, with Pods in crowded topology domains before others. A domain
+ * is a node, or a domain of the template's topology spread constraints.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import { podTemplateOf } from '@kruise/machinery/controller-revision';
@@ -23,7 +23,7 @@ export function inOrderOfSparing({ update, nodeLabels, isAvailable }: Situation,
   return rankForDeletion(pods, { isAvailable, crowdingOf });
 }
 
-/** On a node with several Pods the first to go has the highest rank, and the last none. */
+/** Ranks the Pods of each node: the first Pod to delete has the highest rank, the last Pod has rank 0. */
 function rankOnNode(pods: readonly Pod[], isAvailable: (pod: Pod) => boolean): Rank {
   const ranks = new Map<Pod, number>();
   for (const group of Map.groupBy(pods, ({ spec }) => spec?.nodeName ?? '').values()) {
@@ -36,7 +36,9 @@ function rankOnNode(pods: readonly Pod[], isAvailable: (pod: Pod) => boolean): R
 
 type Topologies = Pick<Situation, 'nodeLabels' | 'isAvailable'> & { readonly onNode: Rank };
 
-/** In every topology the first to go of each domain has the highest rank; the more domains, the more that weighs. */
+/**
+ * Ranks the Pods in each topology domain: the first Pod to delete has the highest rank. More domains give more weight.
+ */
 function rankInTopologies(pods: readonly Pod[], keys: readonly string[], by: Topologies): Rank {
   const ranks = new Map<Pod, number>();
   for (const key of keys) {

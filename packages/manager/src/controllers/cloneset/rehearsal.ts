@@ -1,6 +1,6 @@
 /**
- * A rollout in a world of its own: what `decide` wants is done to copies of Pods, which come up at once. A rollout can be
- * looked at before it happens, and tested against kubelets that take their time.
+ * CloneSet rollout simulation: applies the actions of `decide` to copies of the Pods, which become ready at once. A
+ * rollout can be previewed before it happens, and tested with slow kubelets.
  */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod, PodCondition } from '@kruise/api/core/pod';
@@ -22,7 +22,7 @@ export type World = {
   cloneSet: CloneSet;
   readonly pods: Map<string, Pod>;
   readonly revisions: Map<string, ControllerRevision>;
-  /** What stays as it is. */
+  /** Observed objects that the simulation does not change. */
   readonly rest: Omit<Observed, 'cloneSet' | 'pods' | 'revisions'>;
   time: Instant;
 };
@@ -34,7 +34,7 @@ export function worldOf(observed: Observed, time: Instant): World {
   return { cloneSet, pods: byName(pods), revisions: byName(revisions), rest, time };
 }
 
-/** The world as a controller sees it. */
+/** Returns the simulated objects as a controller observes them. */
 export function observedIn({ cloneSet, pods, revisions, rest }: World): Observed {
   return {
     ...rest,
@@ -45,7 +45,7 @@ export function observedIn({ cloneSet, pods, revisions, rest }: World): Observed
   };
 }
 
-/** Decides a second later and carries out; returns what was done, words aside. */
+/** Advances the clock by a second, decides, and applies the actions; returns the actions without events. */
 export function act(world: World, settings: ManagerSettings): readonly Action[] {
   world.time += 1000;
   const { actions, status } = decide(observedIn(world), settings, world.time);
@@ -61,7 +61,7 @@ function carryOut({ pods, revisions, time }: World, action: Action): void {
   const { kind, metadata } = action.object;
   const name = metadata.name ?? '';
   if (kind !== 'Pod' && kind !== 'ControllerRevision') return;
-  // What is made of Pods and revisions here are Pods and revisions.
+  // Actions on Pods and revisions only produce Pods and revisions here.
   const known = (kind === 'Pod' ? pods : revisions) as Map<string, Pod | ControllerRevision>;
   if (action.type === 'create') {
     const made = { ...metadata, uid: `uid-${name}`, creationTimestamp: formatTime(time) };
@@ -79,7 +79,10 @@ function carryOut({ pods, revisions, time }: World, action: Action): void {
   }
 }
 
-/** A kubelet runs what a Pod asks for and says that it is ready; whoever a hook is for does their part. */
+/**
+ * Simulates the kubelet, which runs the Pod's containers and reports the Pod as ready, and the handlers of lifecycle
+ * hooks.
+ */
 export function tend(world: World, name: string): void {
   const pod = world.pods.get(name);
   if (!pod) return;

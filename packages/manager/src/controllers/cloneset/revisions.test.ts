@@ -15,19 +15,23 @@ const claim = (name: string, limit: string, request: string, labels = {}): Persi
 const [first, second] = [claim('pvc-1', '2Gi', '1Gi'), claim('pvc-2', '4Gi', '2Gi')];
 
 const hashes: { of: string; templates: readonly PersistentVolumeClaim[]; hash: string }[] = [
-  { of: 'no claims', templates: [], hash: '' },
-  { of: 'one claim', templates: [first], hash: '1129974074' },
-  { of: 'one claim, whatever its labels', templates: [claim('pvc-1', '2Gi', '1Gi', { a: 'b' })], hash: '1129974074' },
-  { of: 'two claims', templates: [first, second], hash: '510584408' },
-  { of: 'two claims in another order', templates: [second, first], hash: '510584408' },
+  { of: 'no PVC templates', templates: [], hash: '' },
+  { of: 'one PVC template', templates: [first], hash: '1129974074' },
+  {
+    of: 'one PVC template, whatever its labels',
+    templates: [claim('pvc-1', '2Gi', '1Gi', { a: 'b' })],
+    hash: '1129974074',
+  },
+  { of: 'two PVC templates', templates: [first, second], hash: '510584408' },
+  { of: 'two PVC templates in another order', templates: [second, first], hash: '510584408' },
 ];
 for (const { of, templates, hash } of hashes) {
-  test(`the hash of ${of} is the one OpenKruise takes`, () => {
+  test(`the hash of ${of} equals OpenKruise's`, () => {
     assert.equal(volumeClaimTemplatesHash(templates), hash);
   });
 }
 
-test('the hash of a template that was filled in is the one OpenKruise takes', () => {
+test("the hash of a defaulted template equals OpenKruise's", () => {
   const template = {
     metadata: { labels: { app: 'sample' } },
     spec: { containers: [{ name: 'nginx', image: 'nginx:alpine' }] },

@@ -1,4 +1,4 @@
-/** The revisions of a CloneSet: its template, and beside it which volume claims it was made with. */
+/** Revisions of a CloneSet: the Pod template and a hash of the volume claim templates. */
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { CloneSet } from '@kruise/api/kruise/cloneset';
@@ -9,7 +9,7 @@ import { deepHashOfBytes } from '@kruise/machinery/hash';
 import { codecOf } from '@kruise/schema/codec';
 import { compareStrings } from '@kruise/values/go-syntax';
 
-/** What the present template makes a revision of. */
+/** Returns the revision content of the current template. */
 export function revisionContent({ metadata, spec }: CloneSet): RevisionContent {
   return {
     data: podTemplateData(spec.template),
@@ -23,7 +23,9 @@ export function revisionContent({ metadata, spec }: CloneSet): RevisionContent {
 
 const claimCodec = codecOf(persistentVolumeClaim.root);
 
-/** A hash of names and specs; their order does not matter. Nothing where there are no templates. */
+/**
+ * Hashes names and specs of volume claim templates, in any order. Returns an empty string where there are no templates.
+ */
 export function volumeClaimTemplatesHash(templates: readonly PersistentVolumeClaim[]): string {
   if (templates.length === 0) return '';
   const texts = templates
@@ -36,7 +38,7 @@ export function volumeClaimTemplatesHash(templates: readonly PersistentVolumeCla
   return String(deepHashOfBytes(new TextEncoder().encode(`[${texts.join(',')}]`)));
 }
 
-/** Writes the update revision where it is new, or has come back. */
+/** Writes the update revision where the revision is new, or where a rollback makes an old revision the newest one. */
 export function writeRevision(cloneSet: CloneSet, { change, update }: RevisionPlan): readonly Action[] {
   if (change === 'none') return [];
   if (change === 'create') return [create(update)];

@@ -1,4 +1,4 @@
-/** Whole rollouts, decided step by step in a world where kubelets do as they like: budgets are kept, and all ends well. */
+/** Property tests of whole rollouts with kubelets in random order: limits hold at every step, and rollouts finish. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
@@ -35,7 +35,7 @@ function rolloutOf(replicas: number, rolling: CloneSetRollingUpdate): World {
   return worldOf(observed, now);
 }
 
-/** Returns how many things were done. */
+/** Returns the number of actions. */
 const step = (world: World) => act(world, settings).length;
 
 const isReady = ({ status }: Pod) =>
@@ -49,12 +49,12 @@ const plan = fc
     maxUnavailable: fc.nat(3),
     maxSurge: fc.nat(3),
     podUpdatePolicy: fc.constantFrom('ReCreate' as const, 'InPlaceIfPossible' as const),
-    /** Which Pods' kubelets come next, by number. */
+    /** Order in which the kubelets of Pods act, by index. */
     order: fc.array(fc.nat(9), { minLength: 10, maxLength: 40 }),
   })
   .filter(({ maxUnavailable, maxSurge }) => maxUnavailable > 0 || maxSurge > 0);
 
-test('an update keeps its budget at every step, and ends with as many new Pods as the partition leaves', () => {
+test('an update respects its limits at every step, and ends with all Pods beyond the partition updated', () => {
   fc.assert(
     fc.property(plan, ({ replicas, order, ...rolling }) => {
       const { partition, maxUnavailable, maxSurge } = rolling;
@@ -63,7 +63,7 @@ test('an update keeps its budget at every step, and ends with as many new Pods a
         const available = [...world.pods.values()].filter(isReady).length;
         assert.ok(
           available >= replicas - maxUnavailable,
-          `${available} of ${replicas} available, ${maxUnavailable} may be missing`,
+          `${available} of ${replicas} available, ${maxUnavailable} may be unavailable`,
         );
         assert.ok(
           world.pods.size <= replicas + maxSurge,
@@ -73,7 +73,7 @@ test('an update keeps its budget at every step, and ends with as many new Pods a
       let turn = 0;
       let idle = 0;
       for (let round = 0; idle < 3; round++) {
-        assert.ok(round < 400, 'it does not come to an end');
+        assert.ok(round < 400, 'the rollout does not finish');
         const did = step(world);
         check();
         const names = [...world.pods.keys()];
@@ -93,7 +93,7 @@ test('an update keeps its budget at every step, and ends with as many new Pods a
   );
 });
 
-test('a new CloneSet comes up, and then has nothing more to do', () => {
+test('a new CloneSet becomes available, and then needs no more actions', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 12 }), fc.option(fc.integer({ min: 1, max: 3 })), (replicas, scaleMax) => {
       const world = rolloutOf(0, {});
@@ -106,7 +106,7 @@ test('a new CloneSet comes up, and then has nothing more to do', () => {
         },
       };
       for (let idle = 0, round = 0; idle < 2; round++) {
-        assert.ok(round < 200, 'it does not come to an end');
+        assert.ok(round < 200, 'the rollout does not finish');
         const unready = [...world.pods.values()].filter((pod) => !isReady(pod)).length;
         assert.ok(scaleMax === null || unready <= scaleMax);
         const did = step(world);
@@ -133,7 +133,7 @@ const deeds: fc.Arbitrary<readonly Deed[]> = fc.array(
   { maxLength: 8 },
 );
 
-/** What somebody does while it is rolled out. */
+/** Applies a user's action during the rollout. */
 function meddle(world: World, { does, by }: Deed): void {
   const { cloneSet, pods } = world;
   const [name = '', pod] = [...pods][by % pods.size] ?? [];
@@ -164,7 +164,7 @@ function hookedTemplate(image: string): CloneSet['spec']['template'] {
   return { ...template, metadata: { labels: { ...metadata?.labels, ...hold, ...busy } } };
 }
 
-test('whatever is done meanwhile, no Pod is taken that cannot be spared, and all ends well', () => {
+test('with any concurrent user action, no Pod is disrupted beyond the limits, and the rollout finishes', () => {
   fc.assert(
     fc.property(plan, deeds, hooks, ({ replicas, order, ...rolling }, meanwhile, lifecycle) => {
       const world = rolloutOf(0, rolling);
@@ -172,7 +172,7 @@ test('whatever is done meanwhile, no Pod is taken that cannot be spared, and all
       world.cloneSet = { ...world.cloneSet, spec };
       let turn = 0;
       for (let round = 0, idle = 0; idle < 3 || round <= 25; round++) {
-        assert.ok(round < 400, 'it does not come to an end');
+        assert.ok(round < 400, 'the rollout does not finish');
         for (const deed of meanwhile) if (deed.round === round) meddle(world, deed);
         const least = (world.cloneSet.spec.replicas ?? 0) - rolling.maxUnavailable;
         const before = [...world.pods.keys()].filter((name) => isInService(world.pods.get(name)));
@@ -197,7 +197,7 @@ test('whatever is done meanwhile, no Pod is taken that cannot be spared, and all
 
 const imageOf = ({ spec }: Pick<Pod, 'spec'> | CloneSet['spec']['template']) => spec?.containers[0]?.image;
 
-/** Whether a Pod takes traffic, and nobody has begun to take it out of service. */
+/** Reports whether a Pod serves traffic and is not being drained. */
 function isInService(pod: Pod | undefined): boolean {
   const state = pod && lifecycleStateOf(pod);
   return pod !== undefined && isReady(pod) && (state === 'Normal' || state === 'PreparingNormal');

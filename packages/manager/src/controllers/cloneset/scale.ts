@@ -1,4 +1,4 @@
-/** Making and removing Pods (cloneset.md §8.2 to §8.5). */
+/** Scaling of a CloneSet: creates and deletes Pods. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, announced, create, record, remove } from '@kruise/client/actions';
 import { podTemplateOf } from '@kruise/machinery/controller-revision';
@@ -11,11 +11,11 @@ import { countingOf, nameOf, type Situation } from './situation.ts';
 
 export type Step = {
   readonly actions: readonly Action[];
-  /** Whether the step changes Pods, so that whatever comes next is decided when that is done. */
+  /** Set where the step changes Pods, so that the next step is decided in the next reconcile. */
   readonly changesPods: boolean;
 };
 
-/** What is to be done about the number of Pods: the first of these steps that has something to do. */
+/** Returns the first scaling step that has something to do. */
 export function scale(situation: Situation): Step {
   const specified = situation.pods.filter(situation.isSpecifiedDelete);
   const preparing = situation.pods.filter((pod) => lifecycleStateOf(pod) === 'PreparingDelete');
@@ -28,24 +28,24 @@ export function scale(situation: Situation): Step {
   const told = numbers.scaleUp > numbers.scaleUpLimit ? [limited(situation, numbers)] : [];
   if (numbers.scaleUpLimit > 0) return { actions: [...told, ...makePods(situation, numbers)], changesPods: true };
 
-  // Pods on their way out count as unavailable: where as many as scaleStrategy.maxUnavailable are, none can be made before
-  // they have gone. The reference waits for ever (cloneset.md §8.2).
+  // Terminating Pods count as unavailable: when they use up scaleStrategy.maxUnavailable, no Pod can be created before
+  // they are gone. OpenKruise waits forever in this case.
   const already = deletePods(situation, preparing);
   if (already.length > 0) return { actions: [...told, ...already], changesPods: true };
-  // No others are deleted in a round that lacks Pods.
+  // No other Pods are deleted while Pods are missing.
   if (numbers.scaleUp > 0) return { actions: told, changesPods: false };
 
-  // Those first that nobody relies on, though they may serve: a Pod in a hook after its update, say.
+  // Unavailable Pods first, though they may serve: for example a Pod in a hook after its update.
   const waiting = specified
     .filter((pod) => lifecycleStateOf(pod) !== 'PreparingDelete')
     .sort((a, b) => Number(situation.isAvailable(a)) - Number(situation.isAvailable(b)));
-  // Marked Pods that are down go in any case, and the numbers do not count them as unavailable (cloneset.md §8.1): with each
-  // of them the reference lets one go that serves, however few are left.
+  // Unavailable Pods with the specified-delete label are deleted in any case, and the numbers do not count them as
+  // unavailable: OpenKruise deletes one serving Pod with each of them, however few Pods are left.
   const down = waiting.filter((pod) => mayGoAnyTime(situation, pod)).length;
   const chosen = deletePods(situation, withinLimit(situation, waiting, numbers.deleteReadyLimit - down));
   if (chosen.length > 0) return { actions: chosen, changesPods: true };
 
-  // While Pods that somebody chose are on their way out, no others are chosen.
+  // While specified Pods are terminating, no other Pods are selected.
   if (numbers.scaleDown === 0 || leaving > 0) return { actions: [], changesPods: false };
   const spared = podsToSpare(situation, numbers);
   const actions = deletePods(situation, withinLimit(situation, spared, numbers.deleteReadyLimit));
@@ -53,8 +53,8 @@ export function scale(situation: Situation): Step {
 }
 
 /**
- * Pods that wait to be deleted, though there would then be too few, are kept. Not if the wait made them not ready:
- * what that has undone cannot be made good.
+ * Cancels the deletion of Pods in PreparingDelete where otherwise too few Pods would be left. Pods that the hook marked
+ * as not ready are deleted anyway: the mark cannot be undone.
  */
 function cancelDeletions(
   { cloneSet, pods, now, isSpecifiedDelete }: Situation,
@@ -80,7 +80,7 @@ function limited({ cloneSet }: Situation, { scaleUpLimit }: Numbers): Action {
   });
 }
 
-/** New Pods, those of the old revision first, and before them the claims they lack. */
+/** Creates Pods, those of the old revision first, and before them the PVCs that are missing. */
 function makePods(situation: Situation, { scaleUpLimit, scaleUpOld }: Numbers): readonly Action[] {
   const { cloneSet, claims, current, update, revisionLabels, permissions, now } = situation;
   const ids = newInstanceIds(cloneSet, scaleUpLimit, situation, now);
@@ -92,7 +92,7 @@ function makePods(situation: Situation, { scaleUpLimit, scaleUpOld }: Numbers): 
   const newClaim = ids
     .flatMap((id) => newClaims(cloneSet, id))
     .filter(({ metadata }) => !present.has(metadata.name))
-    // The names of PVCs differ each time, as those of Pods do, but come without a `generateName`.
+    // The names of PVCs differ each time, like the names of Pods, but PVCs have no `generateName`.
     .map((claim) => ({ ...create(claim), refusalId: 'create PersistentVolumeClaim' }))
     .map((creation) => announced(creation, { about: cloneSet, failed: failedToCreate('pvc') }));
   const pods = ids.map((id, index) => {
@@ -100,7 +100,7 @@ function makePods(situation: Situation, { scaleUpLimit, scaleUpOld }: Numbers): 
     const done = { reason: 'SuccessfulCreate', message: 'succeed to create pod {name}' };
     return announced(create(pod), { about: cloneSet, done, failed: failedToCreate('pod') });
   });
-  // PVCs of Pods that are not created would be deleted again, and created for other ids, without end.
+  // PVCs of Pods that are not created would be deleted again, and created for other IDs, in an endless loop.
   return pods[0] && permissions.isHeld(pods[0]) ? pods : [...newClaim, ...pods];
 }
 
@@ -108,7 +108,7 @@ function failedToCreate(what: 'pod' | 'pvc') {
   return { reason: 'FailedCreate', message: `failed to create ${what}: {error}, ${what}: {object}` };
 }
 
-/** Deletes Pods and their claims; a Pod that a hook holds is told that it is about to be deleted instead. */
+/** Deletes Pods and their PVCs. A Pod with a preDelete hook moves to PreparingDelete instead. */
 function deletePods({ cloneSet, claims, now }: Situation, pods: readonly Pod[]): readonly Action[] {
   const hook = cloneSet.spec.lifecycle?.preDelete;
   const claimsById = Map.groupBy(claims, instanceIdOf);
@@ -133,8 +133,8 @@ function deletePods({ cloneSet, claims, now }: Situation, pods: readonly Pod[]):
 }
 
 /**
- * Pods that are not available can go at any time, others as long as there are enough of them. In the reference it is Pods
- * that are not ready (cloneset.md §8.2): with a long minReadySeconds surplus Pods would stay as long.
+ * Unavailable Pods can be deleted at any time, others up to the limit. OpenKruise tests readiness instead of
+ * availability: with a long minReadySeconds excess Pods would then remain for the same time.
  */
 function withinLimit(situation: Situation, pods: readonly Pod[], limit: number): readonly Pod[] {
   let left = limit;
@@ -145,7 +145,7 @@ function mayGoAnyTime({ cloneSet, now }: Situation, pod: Pod): boolean {
   return !isServing(pod, cloneSet.spec.minReadySeconds ?? 0, now);
 }
 
-/** The Pods to remove: of the old revision as many as there are too many of it, the rest of the new one. */
+/** Selects the Pods to delete: the excess Pods of the old revision first, the rest from the update revision. */
 function podsToSpare(situation: Situation, { scaleDown, scaleDownOld }: Numbers): readonly Pod[] {
   const { pods, isUpdatedForScaling } = situation;
   const old = Math.min(scaleDown, scaleDownOld);

@@ -1,4 +1,4 @@
-/** All that a CloneSet's next steps are decided by, worked out once: its Pods, its revisions, and how Pods are told apart. */
+/** Derived state of one CloneSet reconcile, computed once: Pods, PVCs, revisions, and predicates on Pods. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
@@ -15,30 +15,30 @@ export type Situation = {
   readonly settings: ManagerSettings;
   readonly now: Instant;
   readonly cloneSet: CloneSet;
-  /** The Pods that count. */
+  /** Pods that count. */
   readonly pods: readonly Pod[];
-  /** The claims that may be given to new Pods, or go with those they belong to. */
+  /** PVCs that new Pods may use, or that are deleted with their Pods. */
   readonly claims: readonly PersistentVolumeClaim[];
-  /** The jobs it had fetch images. */
+  /** ImagePullJobs that the CloneSet created. */
   readonly imagePullJobs: readonly ImagePullJob[];
-  /** The revisions there are, the update revision among them, from the oldest to the newest. */
+  /** Existing revisions including the update revision, from the oldest to the newest. */
   readonly revisions: readonly ControllerRevision[];
-  /** The revision Pods come from, and the one they go to; often the same. */
+  /** Revision that Pods are updated from, and revision that Pods are updated to; often the same. */
   readonly current: ControllerRevision;
   readonly update: ControllerRevision;
   readonly revisionLabels: RevisionLabels;
-  /** Updates of Pods that the server permits, as far as dry runs have shown. */
+  /** Pod updates that the API server accepts, as far as dry runs have shown. */
   readonly permissions: Permissions;
-  /** The labels of a node; none where it is not known. */
+  /** Returns the labels of a node; undefined where the node is unknown. */
   readonly nodeLabels: (name: string) => { readonly [label: string]: string } | undefined;
-  /** The PodUnavailableBudget of a name in its namespace. */
+  /** Finds a PodUnavailableBudget by name in the CloneSet's namespace. */
   readonly budgetNamed: (name: string) => PodUnavailableBudget | undefined;
   readonly isUpdated: (pod: Pod) => boolean;
-  /** As `isUpdated`, but whoever is about to be updated may count as well. */
+  /** Like `isUpdated`, but Pods that are about to be updated may count as well. */
   readonly isUpdatedForScaling: (pod: Pod) => boolean;
   readonly isAvailable: (pod: Pod) => boolean;
   readonly isSpecifiedDelete: (pod: Pod) => boolean;
-  /** Whether all Pods that are to be updated can be in place, and that is to come before any are made ahead. */
+  /** Set where all outdated Pods can be updated in place, and in-place updates come before surge Pods. */
   readonly sparesSurge: boolean;
 };
 
@@ -46,7 +46,7 @@ export function nameOf({ metadata }: ControllerRevision): string {
   return metadata.name ?? '';
 }
 
-/** How Pods are counted, where these are at the update revision. */
+/** Returns the counting options, with a predicate for Pods at the update revision. */
 export function countingOf(situation: Situation, isNew: (pod: Pod) => boolean): Counting {
   const { settings, cloneSet, current, update, isAvailable, isSpecifiedDelete, sparesSurge } = situation;
   return {

@@ -33,10 +33,10 @@ const cases: {
   says: string;
   requeue?: number | undefined;
 }[] = [
-  { is: 'all Pods are there', status: complete, says: 'True CloneSetAvailable' },
-  { is: 'an update is under way', status: underWay, says: 'True CloneSetUpdated', requeue: 11 },
+  { is: 'all Pods are available', status: complete, says: 'True CloneSetAvailable' },
+  { is: 'an update is in progress', status: underWay, says: 'True CloneSetUpdated', requeue: 11 },
   {
-    is: 'an update has been under way for a while',
+    is: 'an update has been in progress for a while',
     status: underWay,
     before: progressing('CloneSetUpdated', 5),
     says: 'True CloneSetUpdated',
@@ -55,19 +55,19 @@ const cases: {
     says: 'False ProgressDeadlineExceeded',
   },
   {
-    is: 'it took too long before',
+    is: 'the deadline was exceeded before',
     status: underWay,
     before: progressing('ProgressDeadlineExceeded', 1),
     says: 'False ProgressDeadlineExceeded',
   },
   {
-    is: 'it took too long, but is done',
+    is: 'the deadline was exceeded, but the update is complete',
     status: complete,
     before: progressing('ProgressDeadlineExceeded', 1),
     says: 'True CloneSetAvailable',
   },
   {
-    is: 'a new update begins long after the last one',
+    is: 'a new update starts long after the last one',
     status: underWay,
     before: progressing('CloneSetAvailable', 999),
     says: 'True CloneSetUpdated',
@@ -102,14 +102,14 @@ for (const { is, status, before, paused = false, says, requeue } of cases) {
 }
 
 for (const progressDeadlineSeconds of [undefined, 2147483647]) {
-  test(`with a deadline of ${progressDeadlineSeconds} there is no such condition`, () => {
+  test(`with a deadline of ${progressDeadlineSeconds} there is no Progressing condition`, () => {
     const cloneSet = cloneSetOf(progressDeadlineSeconds === undefined ? {} : { progressDeadlineSeconds });
     const { status } = withProgress(cloneSet, { ...underWay, conditions: [progressing('CloneSetUpdated', 1)] }, now);
     assert.deepEqual(status.conditions, []);
   });
 }
 
-test('a condition that says the same is left as it is', () => {
+test('a condition with the same status and reason is not changed', () => {
   const status = { ...underWay, conditions: [progressing('CloneSetUpdated', 5)] };
   assert.equal(
     withCondition(status, { type: 'Progressing', status: 'True', reason: 'CloneSetUpdated', message: 'new' }, now),
@@ -117,7 +117,7 @@ test('a condition that says the same is left as it is', () => {
   );
 });
 
-test('another reason changes the time of the update, another status that of the transition too', () => {
+test('a new reason changes the update time, a new status also the transition time', () => {
   const before = progressing('CloneSetUpdated', 5);
   const status = { ...underWay, conditions: [before] };
   const paused = withCondition(status, { type: 'Progressing', status: 'True', reason: 'CloneSetPaused' }, now)

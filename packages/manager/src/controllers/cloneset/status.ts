@@ -1,4 +1,4 @@
-/** What a CloneSet reports of itself (cloneset.md §10). */
+/** CloneSet status. */
 import type { CloneSet, CloneSetCondition, CloneSetStatus } from '@kruise/api/kruise/cloneset';
 import { findCondition, withoutCondition } from '@kruise/machinery/conditions';
 import { formatLabelSelector } from '@kruise/machinery/label-selector';
@@ -7,7 +7,7 @@ import { isRunningAndReady } from '../../pod-availability.ts';
 import { partitionOf, replicasOf } from './numbers.ts';
 import { nameOf, type Situation } from './situation.ts';
 
-/** The figures of the Pods as they were found, before anything is done about them. */
+/** Counts the Pods as observed, before the actions of this reconcile. */
 export function statusOf(situation: Situation, collisionCount: number): CloneSetStatus {
   const { cloneSet, pods, current, update } = situation;
   const { spec, metadata, status } = cloneSet;
@@ -15,7 +15,7 @@ export function statusOf(situation: Situation, collisionCount: number): CloneSet
   const replicas = replicasOf(spec);
   const rolling = spec.updateStrategy?.rollingUpdate;
   const partition = rolling ? partitionOf(rolling.partition, replicas) : 0;
-  // A revision is the current one when every Pod that should be there is at it, ready or not.
+  // A revision becomes the current revision when all desired Pods are at this revision, ready or not.
   const isEverywhere = updated.pods === pods.length && updated.pods === replicas;
   const { conditions } = status ?? {};
   return {
@@ -35,14 +35,14 @@ export function statusOf(situation: Situation, collisionCount: number): CloneSet
   };
 }
 
-/** A figure that is left out where it is zero. */
+/** Omits a number that is zero. */
 function present<K extends string>(name: K, figure: number): { readonly [name in K]?: number } {
   return figure === 0 ? {} : ({ [name]: figure } as { readonly [name in K]?: number });
 }
 
 type Tally = { pods: number; ready: number; available: number };
 
-/** Every Pod is looked at once: thousands of them are not in the processor's caches. */
+/** Visits every Pod once: thousands of Pods do not fit in the CPU caches. */
 function tally({ pods, isUpdated, isAvailable }: Situation): { readonly all: Tally; readonly updated: Tally } {
   const all: Tally = { pods: 0, ready: 0, available: 0 };
   const updated: Tally = { pods: 0, ready: 0, available: 0 };
@@ -58,13 +58,13 @@ function tally({ pods, isUpdated, isAvailable }: Situation): { readonly all: Tal
   return { all, updated };
 }
 
-/** A condition `Progressing`, and when it may have to be judged anew. */
+/** Status with the condition `Progressing`, and the time until the condition must be evaluated again. */
 type Progress = { readonly status: CloneSetStatus; readonly requeueAfterSeconds?: number };
 
-/** A deadline that nobody lives to see means that there is none. */
+/** Deadline value that means "no deadline". */
 const never = 2147483647;
 
-/** The status with condition `Progressing`, or without it where no deadline is asked for. */
+/** Returns the status with condition `Progressing`, or without the condition where the spec has no deadline. */
 export function withProgress({ spec }: CloneSet, status: CloneSetStatus, now: Instant): Progress {
   const deadline = spec.progressDeadlineSeconds;
   if (deadline === undefined || deadline === never) {
@@ -73,7 +73,8 @@ export function withProgress({ spec }: CloneSet, status: CloneSetStatus, now: In
   }
   const previous = findCondition(status.conditions, 'Progressing');
   const elapsedOf = ({ lastUpdateTime }: CloneSetCondition) => (lastUpdateTime ? now - parseTime(lastUpdateTime) : 0);
-  // Only who was on the way can be late: the clock of an update starts with it, not with the last one's end.
+  // Only a rollout in progress can exceed its deadline: the clock starts with the update, not with the end of the last
+  // update.
   const isLate =
     previous?.reason === 'ProgressDeadlineExceeded' ||
     (previous?.reason === 'CloneSetUpdated' && elapsedOf(previous) > deadline * 1000);
@@ -82,7 +83,7 @@ export function withProgress({ spec }: CloneSet, status: CloneSetStatus, now: In
   if (claim.reason !== 'CloneSetUpdated') return { status: reported };
   const begun = findCondition(reported.conditions, 'Progressing');
   const leftSeconds = Math.ceil(deadline - (begun ? elapsedOf(begun) : 0) / 1000);
-  // Times have whole seconds, so a second later is surely past the deadline.
+  // Timestamps have whole seconds, so one more second is surely past the deadline.
   return leftSeconds < 1 ? { status: reported } : { status: reported, requeueAfterSeconds: leftSeconds + 1 };
 }
 
@@ -109,7 +110,10 @@ function progressOf(spec: CloneSet['spec'], status: CloneSetStatus, isLate: bool
   return { status: 'True', reason: 'CloneSetUpdated', message: 'CloneSet is progressing' };
 }
 
-/** The status with a condition. One that says the same already is left as it is, times and message included. */
+/**
+ * Returns the status with a condition. An existing condition with the same status and reason is not changed, including
+ * its times and message.
+ */
 export function withCondition(
   status: CloneSetStatus,
   condition: Omit<CloneSetCondition, 'lastUpdateTime' | 'lastTransitionTime'>,
@@ -119,7 +123,7 @@ export function withCondition(
   if (previous?.status === condition.status && (previous.reason ?? '') === (condition.reason ?? '')) return status;
   const time = formatTime(now);
   const kept = previous?.status === condition.status ? previous.lastTransitionTime : undefined;
-  // Only progress is timed.
+  // Only `Progressing` has an update time.
   const timed = condition.type === 'Progressing' ? { lastUpdateTime: time } : {};
   const made = { ...condition, ...timed, lastTransitionTime: kept ?? time };
   const conditions = [...(status.conditions ?? []).filter(({ type }) => type !== condition.type), made];

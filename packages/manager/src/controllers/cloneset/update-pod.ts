@@ -1,4 +1,4 @@
-/** Bringing one Pod to another revision (cloneset.md §9.3). */
+/** Update of one Pod of a CloneSet to another revision. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
@@ -12,21 +12,23 @@ import { isSpecifiedDelete, specifyDelete } from '../../specified-delete.ts';
 import { newInstanceIds, newPod } from './instances.ts';
 import { nameOf, type Situation } from './situation.ts';
 
-/** What Pods are brought to, and how. */
+/** Target revision of an update, and how Pods reach it. */
 export type Task = {
   readonly policy: NonNullable<CloneSetRollingUpdate['podUpdatePolicy']>;
   readonly target: ControllerRevision;
-  /** What it takes to bring a Pod to the target in place, if that can be done. */
+  /** Returns the changes that update a Pod to the target in place; undefined where an in-place update is impossible. */
   readonly specFor: (pod: Pod) => UpdateSpec | undefined;
-  /** Returns the reason why a Pod can be neither updated nor recreated for a while: the server refused it before. */
+  /**
+   * Returns the reason why a Pod can be neither updated nor recreated for a while: the API server refused it before.
+   */
   readonly faultFor: (pod: Pod) => string | undefined;
-  /** Reports whether the server refused to update this Pod. */
+  /** Reports whether the API server refused to update this Pod. */
   readonly wasRefused: (pod: Pod) => boolean;
-  /** Why a Pod has to be replaced; nothing where it can be updated in place. */
+  /** Returns the reason why a Pod must be recreated; undefined where an in-place update is possible. */
   readonly obstacleFor: (pod: Pod) => string | undefined;
 };
 
-/** What it takes is the same for all Pods of one revision, of which there may be thousands. */
+/** Computes the changes once for each revision: thousands of Pods may be at the same revision. */
 export function taskOf(situation: Situation, rolling: CloneSetRollingUpdate, target: ControllerRevision): Task {
   const { settings, revisions, revisionLabels, permissions } = situation;
   const { podUpdatePolicy: policy = 'ReCreate', inPlaceUpdateStrategy } = rolling;
@@ -85,7 +87,7 @@ export function updatePod(situation: Situation, pod: Pod, task: Task): Attempted
 
 /**
  * Marks a Pod for deletion, within the budget and after its hook. A dry run of the creation comes first: a policy that
- * refuses Pods of the revision would leave no Pod in its place.
+ * refuses Pods of the revision would otherwise leave no replacement.
  */
 function replace(situation: Situation, pod: Pod, target: ControllerRevision): readonly Action[] {
   const { cloneSet, permissions } = situation;
@@ -103,8 +105,8 @@ function replace(situation: Situation, pod: Pod, target: ControllerRevision): re
 }
 
 /**
- * Returns a Pod as it would be created at a revision, with volumes for its PVCs: without them the containers that mount
- * those volumes would make the Pod invalid. The PVCs themselves need not exist.
+ * Returns a Pod as it would be created at a revision, with volumes for its PVCs: without the volumes, containers that
+ * mount them would make the Pod invalid. The PVCs themselves need not exist.
  */
 function podOf({ cloneSet, revisionLabels, pods, now }: Situation, revision: ControllerRevision): Pod {
   const template = podTemplateOf(revision) ?? cloneSet.spec.template;

@@ -1,4 +1,4 @@
-/** Which Pods are brought to another revision now (cloneset.md §9.1, §9.2). */
+/** Selection of the Pods that a CloneSet updates in this reconcile. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
@@ -23,7 +23,7 @@ import { type Task, taskOf, updatePod } from './update-pod.ts';
 
 export function update(situation: Situation): Attempted {
   const { updateStrategy } = situation.cloneSet.spec;
-  // New Pods have to become ready whether updates are paused, or wait for deletions, or not.
+  // Newly created Pods must become ready even if updates are paused or wait for deletions.
   const refreshed = refreshPods(situation);
   if (refreshed.actions.length > 0) return refreshed;
   const rolling = updateStrategy?.rollingUpdate;
@@ -32,12 +32,12 @@ export function update(situation: Situation): Attempted {
   return { ...updated, ...earliestRequeue(refreshed.requeueAfterSeconds, updated.requeueAfterSeconds) };
 }
 
-/** Brings on what has begun with each Pod: its update in place, and the state it is in. */
+/** Continues what is in progress for each Pod: its in-place update and its lifecycle state. */
 function refreshPods(situation: Situation): Attempted {
   const { pods, now, cloneSet, settings } = situation;
   const { type, rollingUpdate = {} } = cloneSet.spec.updateStrategy ?? {};
   let moving: ReadonlySet<Pod> | undefined;
-  // Whoever waits for an update that a raised partition has taken back takes traffic again.
+  // Pods that wait for an update which a raised partition has cancelled go back to serving traffic.
   const isUpdated = (pod: Pod) => {
     moving ??= new Set(type === 'OnDelete' ? [] : moveOf(situation, rollingUpdate).pods);
     return !moving.has(pod);
@@ -46,19 +46,19 @@ function refreshPods(situation: Situation): Attempted {
   const actions: Action[] = [];
   let again: Pick<Refresh, 'requeueAfterSeconds'> = {};
   for (const pod of pods) {
-    // It is told by itself what it has to be told.
+    // The new-pods controller handles newly created Pods.
     if (isNew(pod)) continue;
     const { actions: due, requeueAfterSeconds } = refreshUpdate(pod, situation, now);
     if (requeueAfterSeconds !== undefined) again = earliestRequeue(again.requeueAfterSeconds, requeueAfterSeconds);
     const advances = advanceState(pod, progress, now);
-    // Of thousands of Pods there is nothing to do for most.
+    // Most of thousands of Pods need no action.
     if (due.length + advances.length > 0) actions.push(...together([...due, ...advances]));
     if (lacksHash(pod)) actions.push(labelHash(pod));
   }
   return { actions, ...again };
 }
 
-/** Pods of older releases have no hash of their own. */
+/** Reports whether a Pod lacks the template hash label, like Pods of older releases. */
 function lacksHash(pod: Pod): boolean {
   return pod.metadata.labels?.[podTemplateHashLabel] === undefined && revisionLabelOf(pod) !== '';
 }
@@ -67,7 +67,7 @@ function labelHash(pod: Pod): Action {
   return patch(pod, { metadata: { labels: { [podTemplateHashLabel]: shortHash(revisionLabelOf(pod)) } } });
 }
 
-/** The Pods that are to be at another revision than they are, in the order in which they get there, and the revision. */
+/** Returns the Pods to move to another revision, in update order, and the target revision. */
 function moveOf(situation: Situation, rolling: CloneSetRollingUpdate) {
   const { cloneSet, pods, current, update: wanted, isUpdated } = situation;
   const { updateNumber, updateMaxUnavailable } = numbersOf(cloneSet, pods, countingOf(situation, isUpdated));
@@ -84,7 +84,10 @@ function moveOf(situation: Situation, rolling: CloneSetRollingUpdate) {
   };
 }
 
-/** Pods that the server refuses to update stay in service and block no other Pod; those it refused before go last. */
+/**
+ * Skips Pods that the API server refuses to update: they keep serving and block no other Pod. Pods that were refused
+ * before come last.
+ */
 function withoutRefused(pods: readonly Pod[], task: Task) {
   const faults = pods.map(task.faultFor);
   const open = pods.filter((_, index) => faults[index] === undefined);
@@ -104,7 +107,7 @@ function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Attem
       break;
     }
     steps.push(step);
-    // What is wrong with one Pod would be wrong with those after it.
+    // A fault of one Pod would repeat for the Pods after it.
     if (step.fault !== undefined) break;
   }
   const { fault = refusal } = steps.at(-1) ?? {};
@@ -115,10 +118,10 @@ function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Attem
   };
 }
 
-/** A budget that refused may have room again soon. */
+/** Delay before a budget that refused is asked again: it may allow a disruption soon. */
 const refusedSeconds = 1;
 
-/** What the budgets of Pods have left while one Pod after the other is taken from them. */
+/** Tracks the remaining budgets while Pods are updated one after the other. */
 function budgetsOf({ settings, budgetNamed, now }: Situation) {
   const left = new Map<string, PodUnavailableBudget>();
   return {
@@ -129,13 +132,13 @@ function budgetsOf({ settings, budgetNamed, now }: Situation) {
       if (answer.isAllowed && answer.left) left.set(name, answer.left);
       return answer.isAllowed;
     },
-    /** Writes what was taken, at the version it was taken from: whoever else takes from it meanwhile is seen. */
+    /** Writes the charges with the observed resourceVersion: a concurrent charge results in a conflict. */
     charges: (): readonly Action[] =>
       [...left.values()].map((object) => ({ type: 'update', object, subresource: 'status' })),
   };
 }
 
-/** The Pods that could be updated, in the order in which they are. */
+/** Returns the Pods that can be updated, in update order. */
 function candidates(situation: Situation, rolling: CloneSetRollingUpdate, isForward: boolean): readonly Pod[] {
   const { pods, isUpdated } = situation;
   const found = pods.filter((pod) => {
@@ -144,7 +147,7 @@ function candidates(situation: Situation, rolling: CloneSetRollingUpdate, isForw
   });
   const ranked = rankForDeletion(found, { heedsCost: false });
   const ordered = scattered(byPriority(ranked, rolling.priorityStrategy), rolling.scatterStrategy, pods);
-  // Whoever is drained already is not left waiting.
+  // Pods that are drained already come first.
   return [...ordered.filter(isBegun), ...ordered.filter((pod) => !isBegun(pod))];
 }
 
@@ -153,8 +156,8 @@ function isBegun(pod: Pod): boolean {
 }
 
 /**
- * As many as may be unavailable. Pods at the revision that do not come up use up what is allowed, so that a bad revision
- * does not spread; Pods that are unavailable anyway cost nothing more.
+ * Limits the Pods to maxUnavailable. Pods at the target revision that do not become available use up the limit, so that
+ * a bad revision does not spread. Pods that are already unavailable cost nothing more.
  */
 function withinLimit(
   { pods, isAvailable, revisionLabels }: Situation,
@@ -165,8 +168,9 @@ function withinLimit(
   const down = pods.filter((pod) => !isAvailable(pod));
   let unavailable = down.length;
   const atTarget = down.filter((pod) => revisionLabels.isAt(pod, nameOf(target))).length;
-  // Where others have gone since these were drained, no room may be left for them. They would stay down for good: with
-  // PreparingUpdateAsUpdate no Pod is made ahead of what counts as updated. The reference leaves them so.
+  // Other Pods may have become unavailable since these Pods were drained, so that the limit leaves no room for them.
+  // They would stay unavailable forever: with PreparingUpdateAsUpdate there is no surge for Pods that count as updated.
+  // OpenKruise has this flaw.
   const accepted = waiting.filter(isBegun);
   for (const pod of waiting.slice(accepted.length)) {
     if (atTarget + accepted.length >= maxUnavailable) break;

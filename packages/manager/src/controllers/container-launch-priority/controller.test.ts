@@ -33,16 +33,16 @@ const prioritiesOf = (pod: Pod) => pod.spec?.containers.map(launchPriorityOf);
 
 const pods: { is: string; pod: Pod; priorities: readonly (number | undefined)[] }[] = [
   { is: 'without priorities', pod: podOf([container('a'), container('b')]), priorities: [undefined, undefined] },
-  { is: 'of one container', pod: podOf([container('a', '5')]), priorities: [undefined] },
+  { is: 'with one container', pod: podOf([container('a', '5')]), priorities: [undefined] },
   {
-    is: 'of containers with one priority',
+    is: 'with equal priorities',
     pod: podOf([container('a', '5'), container('b', '5')]),
     priorities: [undefined, undefined],
   },
-  { is: 'of which one has a priority', pod: podOf([container('a'), container('b', '10')]), priorities: [0, 10] },
-  { is: 'with priorities below zero', pod: podOf([container('a', '-1'), container('b')]), priorities: [-1, 0] },
+  { is: 'with one priority', pod: podOf([container('a'), container('b', '10')]), priorities: [0, 10] },
+  { is: 'with negative priorities', pod: podOf([container('a', '-1'), container('b')]), priorities: [-1, 0] },
   {
-    is: 'in order',
+    is: 'with ordered launch',
     pod: podOf([container('a', '9'), container('b'), container('c')], ordered),
     priorities: [0, -1, -2],
   },
@@ -53,7 +53,7 @@ for (const { is, pod, priorities } of pods) {
   });
 }
 
-test('the barrier is the last variable, and of the ConfigMap of the Pod', () => {
+test('the barrier is the last environment variable, and refers to the ConfigMap of the Pod', () => {
   const { spec } = withLaunchBarriers(podOf([container('a'), container('b', '10')]), context);
   assert.deepEqual(spec?.containers[1]?.env?.at(-1), {
     name: 'KRUISE_CONTAINER_BARRIER',
@@ -61,7 +61,7 @@ test('the barrier is the last variable, and of the ConfigMap of the Pod', () => 
   });
 });
 
-test('a Pod without a name is given one', () => {
+test('a Pod without a name gets one', () => {
   const { metadata } = withLaunchBarriers(
     podOf([container('a'), container('b', '1')], { generateName: 'web-' }),
     context,
@@ -69,7 +69,7 @@ test('a Pod without a name is given one', () => {
   assert.match(metadata.name ?? '', /^web-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
 });
 
-test('a priority that is no number is refused', () => {
+test('a non-numeric priority is refused', () => {
   assert.throws(() => withLaunchBarriers(podOf([container('a', 'x'), container('b')]), context), {
     message: 'strconv.Atoi: parsing "x": invalid syntax',
   });
@@ -95,22 +95,32 @@ const withReady = (...ready: readonly string[]): Pod => ({
   },
 });
 const steps: { name: string; pod: Pod; barrier?: ConfigMap; does: readonly string[] }[] = [
-  { name: 'makes the barrier, open to the highest priority', pod: waiting, does: ['create p_10'] },
-  { name: 'waits until those are ready', pod: waiting, barrier: barrierWith('p_10'), does: [] },
-  { name: 'lets the next go', pod: withReady('b'), barrier: barrierWith('p_10'), does: ['patch p_5'] },
+  { name: 'the controller creates the barrier for the highest priority', pod: waiting, does: ['create p_10'] },
   {
-    name: 'is done when it lets the last go',
+    name: 'the controller waits until these containers are ready',
+    pod: waiting,
+    barrier: barrierWith('p_10'),
+    does: [],
+  },
+  {
+    name: 'the controller releases the next priority',
+    pod: withReady('b'),
+    barrier: barrierWith('p_10'),
+    does: ['patch p_5'],
+  },
+  {
+    name: 'the controller completes with the last priority',
     pod: withReady('b', 'c'),
     barrier: barrierWith('p_10', 'p_5'),
     does: ['patch p_0', 'complete'],
   },
   {
-    name: 'is done when the last were let go, whoever is not ready any more',
+    name: 'the controller completes once the last priority is released, even if containers are not ready any more',
     pod: waiting,
     barrier: barrierWith('p_10', 'p_5', 'p_0'),
     does: ['complete'],
   },
-  { name: 'has nothing to do when all are ready', pod: withReady('a', 'b', 'c'), does: [] },
+  { name: 'the controller does nothing when all containers are ready', pod: withReady('a', 'b', 'c'), does: [] },
 ];
 for (const { name, pod, barrier, does } of steps) {
   test(name, () => {

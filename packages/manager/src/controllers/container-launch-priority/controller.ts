@@ -1,4 +1,4 @@
-/** Lets the containers of a Pod start one priority after the other (pod-admission.md §4.2). */
+/** Container launch priority controller: starts the containers of a Pod in the order of their priorities. */
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { launchPriorityCompletedAnnotation } from '@kruise/api/kruise/well-known';
@@ -34,16 +34,19 @@ export function decide({ pod, barrier }: Observed): Decision<Pod['status']> {
   const [highest, lowest] = [waiting.at(0), waiting.at(-1)];
   if (highest === undefined || lowest === undefined) return { actions: [] };
   const key = barrierKey(highest);
-  // All that wait for the same have been let go together, and nobody waits after the last.
+  // Containers with the same priority start together, and no container waits after the lowest priority.
   const isLast = highest === lowest || barrier?.data?.[barrierKey(lowest)] !== undefined;
   const completed = isLast ? [complete(pod)] : [];
-  // Somebody may have made it meanwhile.
+  // The barrier may have been created since the last read.
   if (!barrier) return { actions: [optional(create(newBarrier(pod, key))), ...completed] };
   const isOpen = barrier.data?.[key] !== undefined;
   return { actions: [...(isOpen ? [] : [patch(barrier, { data: { [key]: 'true' } })]), ...completed] };
 }
 
-/** The priorities of containers that are not ready yet, from the highest; none where the Pod is past all that. */
+/**
+ * Returns the priorities of containers that are not ready, from the highest; empty where the Pod has completed its
+ * launch.
+ */
 function waitingPriorities(found: Pod): readonly number[] {
   const { metadata, spec, status } = found;
   if (isBeingDeleted(found) || metadata.annotations?.[launchPriorityCompletedAnnotation] === 'true') return [];
@@ -72,7 +75,7 @@ function complete(pod: Pod): Action {
   return patch(pod, { metadata: { annotations: { [launchPriorityCompletedAnnotation]: 'true' } } });
 }
 
-/** A barrier is a Pod's that has its name and owns it. */
+/** Returns the Pod of a barrier: the Pod owns the barrier, and the names match. */
 function podOfBarrier({ object: { metadata } }: Change<ConfigMap>): readonly Key[] {
   const { namespace = '', ownerReferences = [] } = metadata;
   return ownerReferences

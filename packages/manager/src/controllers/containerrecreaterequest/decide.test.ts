@@ -98,14 +98,14 @@ const ends: readonly (readonly [
   message: string,
 ])[] = [
   ['whose Pod is gone', requestOf(), undefined, 'pod has gone'],
-  ['whose Pod is another by now', requestOf(), podOf('other'), 'pod has gone'],
+  ['whose Pod has another UID', requestOf(), podOf('other'), 'pod has gone'],
   [
-    'whose Pod is on its way out',
+    'whose Pod is terminating',
     requestOf(),
     { ...podOf(), metadata: { ...podOf().metadata, deletionTimestamp: ago(1) } },
     'pod has gone',
   ],
-  ['that no daemon takes up', requestOf({ ageSeconds: 60 }), podOf(), 'daemon has not responded for a long time'],
+  ['that no daemon accepts', requestOf({ ageSeconds: 60 }), podOf(), 'daemon has not responded for a long time'],
   [
     'past its deadline',
     requestOf({ spec: { activeDeadlineSeconds: 10 }, status: recreating }),
@@ -114,20 +114,20 @@ const ends: readonly (readonly [
   ],
 ];
 for (const [is, request, pod, message] of ends) {
-  test(`a request ${is} is over`, () => {
+  test(`a request ${is} completes`, () => {
     const { status } = decide({ request, pod }, now) as { status?: ContainerRecreateRequestStatus };
     assert.deepEqual([status?.phase, status?.message, status?.completionTime], ['Completed', message, formatTime(now)]);
   });
 }
 
-test('a request is looked at again when its time may be up', () => {
+test('a request is requeued for its next timeout', () => {
   assert.equal(decided(requestOf()).requeueAfterSeconds, 50);
   assert.equal(decided(requestOf({ spec: { activeDeadlineSeconds: 30 } })).requeueAfterSeconds, 20);
   assert.equal(decided(requestOf({ status: { phase: 'Pending' } })).requeueAfterSeconds, undefined);
   assert.equal(decided(requestOf({ status: recreating })).requeueAfterSeconds, 3);
 });
 
-test('what the Pod says of new containers is noted, and of old ones not', () => {
+test('the status of restarted containers is copied, the status of old containers is not', () => {
   const snapshot = [{ name: 'main', ready: true, restartCount: 1, containerID: 'containerd://new' }];
   const request = requestOf({ status: recreating });
   assert.deepEqual(decided(request, podOf('pod-uid', 5)).status?.containerStatusSnapshot, snapshot);
@@ -138,7 +138,7 @@ test('what the Pod says of new containers is noted, and of old ones not', () => 
 
 const unready = { strategy: { unreadyGracePeriodSeconds: 3 } };
 
-test('a Pod is kept out of traffic before its containers are stopped, and since when is told after that', () => {
+test('a Pod is held not ready before its containers stop, and the condition is set afterwards', () => {
   const { does, status, decideStatus } = decided(requestOf({ spec: unready, status: recreating }));
   assert.deepEqual(does, ['patch restart', 'patch app']);
   const condition = status?.conditions?.[0];
@@ -147,7 +147,7 @@ test('a Pod is kept out of traffic before its containers are stopped, and since 
   assert.equal((decideStatus as (outcome: Outcome) => ContainerRecreateRequestStatus)(failed).conditions, undefined);
 });
 
-test('since when a Pod is kept out of traffic stays', () => {
+test('the time since which a Pod is not ready stays', () => {
   const known = {
     type: preRecreateGraceCondition,
     status: 'True' as const,
@@ -162,7 +162,7 @@ test('since when a Pod is kept out of traffic stays', () => {
   assert.deepEqual([does, status?.conditions], [[], [known]]);
 });
 
-test('a request that is over lets its Pod and itself go', () => {
+test('a completed request releases its Pod and its finalizer', () => {
   const held = requestOf({
     status: over,
     metadata: { ...requestOf().metadata, finalizers: [recreateUnreadyAcquired] },
@@ -173,7 +173,7 @@ test('a request that is over lets its Pod and itself go', () => {
   assert.deepEqual(decided(leaving, podOf('pod-uid', 60, true)).does, ['patch app', 'patch restart']);
 });
 
-test('a request that is over is forgotten after its time', () => {
+test('a completed request is deleted after its TTL', () => {
   const labels = { [recreatePodUidLabel]: 'pod-uid' };
   const after = (ttlSecondsAfterFinished?: number) =>
     decided(

@@ -1,4 +1,4 @@
-/** What the manager does about a request to restart containers (operations.md §A6). */
+/** ContainerRecreateRequest reconciler: the part of the manager, beside the daemon's part. */
 import type { Pod } from '@kruise/api/core/pod';
 import type {
   ContainerRecreateRequest,
@@ -28,15 +28,15 @@ import { holdNotReady, releaseNotReady } from '../../readiness/pod-readiness.ts'
 
 export type Observed = {
   readonly request: ContainerRecreateRequest;
-  /** The Pod of the name it gives, which may be another than it was. */
+  /** Pod with the requested name, which may have another UID than the request. */
   readonly pod: Pod | undefined;
 };
 
 type Decided = Decision<ContainerRecreateRequestStatus>;
 
-/** How long the daemon of a node has to take a request up. */
+/** Time for the daemon of a node to accept a request. */
 const patienceSeconds = 60;
-/** How often the Pod is looked at while containers restart: what it says may come late. */
+/** Interval of reconciles while containers restart: the Pod status may be stale. */
 const lookSeconds = 3;
 
 export function decide({ request, pod }: Observed, now: Instant): Decided {
@@ -61,7 +61,7 @@ export function decide({ request, pod }: Observed, now: Instant): Decided {
   return { ...keepOutOfTraffic(request, seen, pod, now), ...earliestRequeue(deadline, lookSeconds) };
 }
 
-/** Lets the Pod take traffic again, and the request be forgotten after its time. */
+/** Releases the not-ready condition of the Pod, and deletes the request after its TTL. */
 function letGo({ request, pod }: Observed, now: Instant): Decided {
   const steps: Action[] = [];
   if (hasFinalizer(request, recreateUnreadyAcquired)) {
@@ -84,7 +84,7 @@ function complete({ status }: ContainerRecreateRequest, message: string, now: In
   return { actions: [], status: { ...status, phase: 'Completed', completionTime: formatTime(now), message } };
 }
 
-/** What the Pod says of containers that were started since the request was made, for the daemon to read. */
+/** Copies the status of containers that started after the creation of the request, for the daemon to read. */
 function withSnapshot(
   { metadata, spec }: ContainerRecreateRequest,
   status: ContainerRecreateRequestStatus,
@@ -102,7 +102,7 @@ function withSnapshot(
   return isNews ? { ...status, containerStatusSnapshot: snapshot } : status;
 }
 
-/** Keeps the Pod out of traffic, where that is asked for, and says since when once it is. */
+/** Holds the Pod not ready, where the request demands a grace period, and records the time in a condition. */
 function keepOutOfTraffic(
   request: ContainerRecreateRequest,
   status: ContainerRecreateRequestStatus,

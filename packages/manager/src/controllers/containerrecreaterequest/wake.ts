@@ -6,7 +6,7 @@ import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 
-/** The requests under way for a Pod whose containers, or whose life, have changed. */
+/** Returns the active requests to enqueue when the containers of their Pod change, or the Pod is deleted. */
 export function requestsOfPod({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
   if (type === 'updated' && previous && isSame(relevant(previous), relevant(object))) return [];
   const { namespace = '', uid } = object.metadata;

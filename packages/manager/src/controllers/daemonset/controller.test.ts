@@ -25,7 +25,7 @@ function agentOf(spec: Partial<DaemonSet['spec']> = {}) {
 async function addNodes({ client }: TestCluster, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
     await client.create(node, { metadata: { name } });
-    // Admission marks a new node as not ready; its kubelet would have it ready by now.
+    // Admission taints a new node as not ready; its kubelet would have removed the taint by now.
     await client.patch(node, { name }, { spec: { taints: null } }, { type: 'merge' });
   }
 }
@@ -38,7 +38,7 @@ async function settle(cluster: TestCluster): Promise<void> {
   for (let turn = 0; turn < 16; turn++) await cluster.runPods();
 }
 
-test('every node has a Pod, and a node that is added gets one', async () => {
+test('every node has a Pod, and a node that joins gets one', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await addNodes(cluster, 'a', 'b');
@@ -52,7 +52,7 @@ test('every node has a Pod, and a node that is added gets one', async () => {
   assert.deepEqual([status?.desiredNumberScheduled, status?.currentNumberScheduled], [3, 3]);
 });
 
-test('another image changes the Pods there are, and v1alpha1 tells of it in its own words', async () => {
+test('a new image updates the existing Pods, and v1alpha1 reports it with its own fields', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await addNodes(cluster, 'node-1');

@@ -15,7 +15,10 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
 
-/** Remembers between passes where Pods failed, as they leave no trace of it once they are deleted, and nothing else. */
+/**
+ * DaemonSet controller. Its only state between reconciles is the backoff of nodes where Pods failed: deleted Pods leave
+ * no trace of the failure.
+ */
 export function daemonSetController(settings: ManagerSettings): Controller {
   const fetchesAhead = settings.gates.PreDownloadImageForDaemonSetUpdate;
   const backOff = createBackOff({ firstMs: 1000, maxMs: 15 * 60_000 });
@@ -36,7 +39,10 @@ export function daemonSetController(settings: ManagerSettings): Controller {
   });
 }
 
-/** Whether a node is to have a Pod, and whether it is one whose Pod is updated. */
+/**
+ * Returns the view of a node that matters to the DaemonSet: placement, and whether the update selector matches the
+ * node.
+ */
 function viewOf({ spec }: DaemonSet) {
   const placement = placementOf(spec.template.spec);
   const { selector } = spec.updateStrategy?.rollingUpdate ?? {};

@@ -78,13 +78,13 @@ type Traits = {
   readonly phase?: NonNullable<Pod['status']>['phase'];
   readonly state?: string;
   readonly isGated?: boolean;
-  /** Whether it is being changed in place, which its kubelet need not know. */
+  /** Set during an in-place update, which the kubelet may not have observed. */
   readonly isChanging?: boolean;
   readonly isLeaving?: boolean;
   readonly labels?: { readonly [key: string]: string };
 };
 
-/** A Pod of a node; one at the new template has an apostrophe in its name. */
+/** Builds the Pod of a node; the name of an updated Pod has an apostrophe. */
 function podOf(node: string, traits: Traits = {}): Pod {
   const { image = 'old', isReady = true, phase = 'Running', readyForSeconds = 60 } = traits;
   const name = image === 'new' ? `${node}'` : node;
@@ -172,13 +172,16 @@ function decideOn({ spec, desired, nodes = nodesOf('a b c d e'), pods = [], gate
   return { ...decision, did: decision.actions.map(said).join(' '), reported };
 }
 
-/** `+a` a Pod made for a node, `−a` one deleted, `~a` one updated in place, `a PreparingDelete` one that is held. */
+/**
+ * Formats an action: `+a` creates a Pod for a node, `−a` deletes, `~a` updates in place, `a PreparingDelete` waits for
+ * a hook.
+ */
 function said(action: Action): string {
-  if (action.type === 'record') return `tell ${action.event.reason}`;
+  if (action.type === 'record') return `event ${action.event.reason}`;
   if (action.type === 'effect') return action.name;
   const { kind, metadata } = action.object;
   if (kind === 'ControllerRevision') return `${action.type} revision`;
-  // What is not a revision is a Pod here.
+  // Objects other than revisions are Pods here.
   if (action.type === 'create') return `+${targetNodeOf(action.object as unknown as Pod)}`;
   if (action.type === 'remove') return `−${metadata.name}`;
   if (action.type !== 'patch') return action.type;
@@ -196,63 +199,67 @@ const hook = { preDelete: { labelsHandler: held } };
 type Row = World & { readonly name: string; readonly did: string };
 const rows: Row[] = [
   { name: 'every node gets a Pod', did: '+a +b +c +d +e' },
-  { name: 'a node that is cordoned gets one', nodes: [nodeOf('a')], did: '+a' },
-  { name: 'a node with a taint gets none', nodes: [nodeOf('a', {}, 'NoSchedule')], did: '' },
+  { name: 'a cordoned node gets a Pod', nodes: [nodeOf('a')], did: '+a' },
+  { name: 'a tainted node gets no Pod', nodes: [nodeOf('a', {}, 'NoSchedule')], did: '' },
   {
-    name: 'a node that got a taint keeps its Pod',
+    name: 'a node that is tainted later keeps its Pod',
     nodes: [nodeOf('a', {}, 'NoSchedule')],
     pods: updated('a'),
     did: '',
   },
   {
-    name: 'a node that is not to have one loses it',
+    name: 'a node that is not eligible any more loses its Pod',
     nodes: [nodeOf('a', {}, 'NoExecute')],
     pods: updated('a'),
     did: "−a'",
   },
   {
-    name: 'a Pod that failed is deleted, and that is told',
+    name: 'a failed Pod is deleted, with an event',
     nodes: nodesOf('a'),
     pods: updated('a', { phase: 'Failed', isReady: false }),
-    did: "noteFailure tell FailedDaemonPod −a'",
+    did: "noteFailure event FailedDaemonPod −a'",
   },
   {
-    name: 'a Pod that failed again is left for a while',
+    name: 'a Pod that failed again stays during the backoff',
     nodes: nodesOf('a'),
     pods: updated('a', { phase: 'Failed', isReady: false }),
     backOffMs: 3000,
     did: '',
   },
-  { name: 'so many are made in a step', spec: { burstReplicas: 2 }, did: '+a +b' },
-  { name: 'a share of all is made in a step', spec: { burstReplicas: '40%' }, did: '+a +b' },
-  { name: 'old Pods go, as many as may be missing', pods: podsOn(all), did: '−e −d' },
+  { name: 'burstReplicas limits the Pods created in a reconcile', spec: { burstReplicas: 2 }, did: '+a +b' },
+  { name: 'burstReplicas may be a percentage', spec: { burstReplicas: '40%' }, did: '+a +b' },
+  { name: 'old Pods are deleted within maxUnavailable', pods: podsOn(all), did: '−e −d' },
   {
-    name: 'Pods that are made again are waited for',
+    name: 'the update waits for recreated Pods',
     pods: [...podsOn('a b c'), ...updated('d e', { isReady: false })],
     did: '',
   },
-  { name: 'then the next go', pods: [...podsOn('a b c'), ...updated('d e')], did: '−c −b' },
-  { name: 'the last one goes', pods: [...podsOn('a'), ...updated('b c d e')], did: '−a' },
-  { name: 'old Pods that are not ready all go at once', pods: podsOn(all, { isReady: false }), did: '−e −d −c −b −a' },
+  { name: 'the update continues with the next Pods', pods: [...podsOn('a b c'), ...updated('d e')], did: '−c −b' },
+  { name: 'the last old Pod is deleted', pods: [...podsOn('a'), ...updated('b c d e')], did: '−a' },
   {
-    name: 'old Pods that are not ready are among those that may be missing',
+    name: 'old Pods that are not ready are deleted at once',
+    pods: podsOn(all, { isReady: false }),
+    did: '−e −d −c −b −a',
+  },
+  {
+    name: 'old Pods that are not ready count as unavailable',
     pods: [...podsOn('a b c d'), ...podsOn('e', { isReady: false })],
     did: '−e −d',
   },
   {
-    name: 'a Pod that leaves is not deleted again',
+    name: 'a terminating Pod is not deleted again',
     nodes: nodesOf('a'),
     pods: podsOn('a', { isLeaving: true }),
     did: '',
   },
   {
-    name: 'nothing is updated while paused',
+    name: 'a paused DaemonSet updates nothing',
     spec: rolling({ maxUnavailable: 1, paused: true }),
     pods: podsOn(all),
     did: '',
   },
   {
-    name: 'nothing is updated on deletion only',
+    name: 'an OnDelete DaemonSet updates nothing',
     spec: { updateStrategy: { type: 'OnDelete' } },
     pods: podsOn(all),
     did: '',
@@ -264,107 +271,112 @@ const rows: Row[] = [
     pods: podsOn('a b c'),
     did: '−c −b',
   },
-  { name: 'nothing at all means one', spec: rolling({ maxUnavailable: 0, maxSurge: 0 }), pods: podsOn(all), did: '−e' },
   {
-    name: 'a partition keeps the first by name',
+    name: 'a maxUnavailable of 0 means one',
+    spec: rolling({ maxUnavailable: 0, maxSurge: 0 }),
+    pods: podsOn(all),
+    did: '−e',
+  },
+  {
+    name: 'a partition keeps the first nodes by name',
     spec: rolling({ maxUnavailable: 9, partition: 3 }),
     pods: podsOn(all),
     did: '−e −d',
   },
   {
-    name: 'Pods that a partition keeps and that are not ready are among those that may be missing',
+    name: 'Pods below the partition that are not ready count as unavailable',
     spec: rolling({ maxUnavailable: 2, partition: 3 }),
     pods: [...podsOn('a', { isReady: false }), ...podsOn('b c d e')],
     did: '−e',
   },
   {
-    name: 'so are those of nodes that are not chosen',
+    name: 'Pods on nodes that the selector does not match count as well',
     spec: rolling({ maxUnavailable: 1, selector: { matchLabels: { canary: 'yes' } } }),
     nodes: [nodeOf('a'), nodeOf('b', { canary: 'yes' })],
     pods: [...podsOn('a', { isReady: false }), ...podsOn('b')],
     did: '',
   },
   {
-    name: 'a partition of a share is rounded down',
+    name: 'a percentage partition is rounded down',
     spec: rolling({ maxUnavailable: 9, partition: '50%' }),
     pods: podsOn(all),
     did: '−e −d −c',
   },
   {
-    name: 'a partition of more than all keeps all',
+    name: 'a partition above the number of nodes keeps all',
     spec: rolling({ maxUnavailable: 9, partition: 9 }),
     pods: podsOn(all),
     did: '',
   },
   {
-    name: 'nodes that are updated count towards the partition',
+    name: 'updated nodes count towards the partition',
     spec: rolling({ maxUnavailable: 9, partition: 3 }),
     pods: [...updated('a b'), ...podsOn('c d e')],
     did: '',
   },
   {
-    name: 'only Pods of nodes that are chosen are updated',
+    name: 'only Pods on nodes that the selector matches are updated',
     spec: rolling({ maxUnavailable: 9, selector: { matchLabels: { canary: 'yes' } } }),
     nodes: [nodeOf('a', { canary: 'yes' }), nodeOf('b'), nodeOf('c', { canary: 'yes' })],
     pods: podsOn('a b c'),
     did: '−c −a',
   },
   {
-    name: 'choosing and keeping go together',
+    name: 'selector and partition apply together',
     spec: rolling({ maxUnavailable: 9, partition: 2, selector: { matchLabels: { canary: 'yes' } } }),
     nodes: [nodeOf('a'), ...['b', 'c', 'd'].map((name) => nodeOf(name, { canary: 'yes' }))],
     pods: [...updated('a'), ...podsOn('b c d')],
     did: '−d',
   },
-  { name: 'a new Pod comes before the old one goes', spec: surge(2), pods: podsOn(all), did: '+e +d' },
+  { name: 'a surge Pod is created before the old Pod is deleted', spec: surge(2), pods: podsOn(all), did: '+e +d' },
   {
-    name: 'the old one stays until the new one is ready',
+    name: 'the old Pod stays until the surge Pod is ready',
     spec: surge(2),
     pods: [...podsOn(all), ...updated('d e', { isReady: false })],
     did: '',
   },
   {
-    name: 'then it goes before anything else is begun',
+    name: 'the old Pod is then deleted before another update starts',
     spec: surge(2),
     pods: [...podsOn(all), ...updated('d e')],
     did: '−d −e',
   },
   {
-    name: 'old Pods that are not ready all get a new one',
+    name: 'old Pods that are not ready all get a surge Pod',
     spec: surge(2),
     pods: podsOn(all, { isReady: false }),
     did: '+e +d +c +b +a',
   },
   {
-    name: 'an old Pod stays until the new one has been ready for long enough',
+    name: 'an old Pod stays until the surge Pod is available',
     spec: { ...surge(2), minReadySeconds: 100 },
     nodes: nodesOf('a'),
     pods: [...podsOn('a', { readyForSeconds: 200 }), ...updated('a')],
     did: '',
   },
   {
-    name: 'a Pod is changed in place',
+    name: 'a Pod is updated in place',
     spec: rolling({ rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: 1 }),
     nodes: nodesOf('a'),
     pods: podsOn('a', { isGated: true }),
     did: 'a conditions ~a',
   },
   {
-    name: 'a Pod that is being changed does not serve, though its kubelet calls it ready',
+    name: 'a Pod in an in-place update is unavailable, even if its kubelet reports it as ready',
     spec: rolling({ rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: 1 }),
     nodes: nodesOf('a b'),
     pods: [...podsOn('a', { isGated: true }), ...podsOn('b', { image: 'new', isGated: true, isChanging: true })],
     did: '',
   },
   {
-    name: 'a Pod without the gate is replaced',
+    name: 'a Pod without the readiness gate is recreated',
     spec: rolling({ rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: 1 }),
     nodes: nodesOf('a'),
     pods: podsOn('a'),
     did: '−a',
   },
   {
-    name: 'a Pod of a revision that is gone is replaced',
+    name: 'a Pod of a revision that is gone is recreated',
     spec: rolling({ rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: 1 }),
     nodes: nodesOf('a'),
     pods: podsOn('a', { isGated: true }),
@@ -372,32 +384,32 @@ const rows: Row[] = [
     did: '−a',
   },
   {
-    name: 'a Pod that a hook holds is told so instead, and is one of those that are missing',
+    name: 'a Pod with a preDelete hook moves to PreparingDelete, and counts as unavailable',
     spec: { ...rolling({ maxUnavailable: 1 }), lifecycle: hook },
     pods: podsOn(all, { labels: held }),
     did: 'e PreparingDelete',
   },
   {
-    name: 'while it is held nothing else is begun',
+    name: 'no other update starts while a hook blocks the Pod',
     spec: { ...rolling({ maxUnavailable: 1 }), lifecycle: hook },
     pods: [...podsOn('a b c d', { labels: held }), ...podsOn('e', { labels: held, state: 'PreparingDelete' })],
     did: '',
   },
   {
-    name: 'once it is let go it is deleted',
+    name: 'a Pod is deleted once its hook is released',
     spec: { ...rolling({ maxUnavailable: 1 }), lifecycle: hook },
     pods: [...podsOn('a b c d', { labels: held }), ...podsOn('e', { state: 'PreparingDelete' })],
     did: '−e',
   },
   {
-    name: 'Pods of nodes that are not to have one any more take nothing from those that are',
+    name: 'Pods on ineligible nodes do not count towards the partition',
     spec: rolling({ maxUnavailable: 1 }),
     nodes: [...nodesOf('a b'), nodeOf('c', {}, 'NoSchedule'), nodeOf('d', {}, 'NoSchedule')],
     pods: [...podsOn('a b'), ...updated('c d', { isReady: false })],
     did: '−b',
   },
   {
-    name: 'without the gate they do',
+    name: 'Pods on ineligible nodes count without the feature gate',
     gates: { DaemonSetPruneIneligibleNodes: false },
     spec: rolling({ maxUnavailable: 1 }),
     nodes: [...nodesOf('a b'), nodeOf('c', {}, 'NoSchedule'), nodeOf('d', {}, 'NoSchedule')],
@@ -428,24 +440,24 @@ for (const { partition, pods, did } of steps) {
   });
 }
 
-test('names of nodes are texts: node-10 comes before node-5', () => {
+test('node names sort as strings: node-10 comes before node-5', () => {
   const nodes = nodesOf('node-5 node-10');
   assert.equal(decideOn({ spec: progressive(1), desired: 2, nodes }).did, '+node-10');
 });
 
-test('without being asked to, a partition holds back no Pod of a new node', () => {
+test('without partitionedScaling a partition does not limit Pods on new nodes', () => {
   assert.equal(
     progressiveLimit(setOf(rolling({ partition: 3 })), { desired: 5, updated: 0 }),
     Number.POSITIVE_INFINITY,
   );
 });
 
-test('a share of no nodes is none', () => {
+test('a percentage of no nodes is 0', () => {
   assert.equal(burstOf(setOf({ burstReplicas: '10%' }, 100)), 10);
   assert.equal(burstOf(setOf({ burstReplicas: '10%' }, 5)), 0);
 });
 
-test('a new Pod is meant for its node, and has a gate if it is to be updated in place', () => {
+test('a new Pod has an affinity for its node, and a readiness gate for in-place updates', () => {
   const { actions } = decideOn({
     spec: rolling({ rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: 1 }),
     nodes: nodesOf('a'),
@@ -458,7 +470,7 @@ test('a new Pod is meant for its node, and has a gate if it is to be updated in 
   );
 });
 
-test('without the scheduler a new Pod is put on its node', () => {
+test('a new Pod has a node name without the scheduler', () => {
   const { actions } = decideOn({ nodes: nodesOf('a'), daemonSetsUseScheduler: false });
   const { spec } = (actions[0] as { readonly object: Pod }).object;
   assert.deepEqual(
@@ -467,7 +479,7 @@ test('without the scheduler a new Pod is put on its node', () => {
   );
 });
 
-test('the status counts nodes, and says the hash of the present template', () => {
+test('the status counts nodes, and has the hash of the current template', () => {
   const { reported } = decideOn({
     spec: { minReadySeconds: 100 },
     nodes: [...nodesOf('a b c'), nodeOf('d', {}, 'NoSchedule')],
@@ -491,8 +503,8 @@ test('the status counts nodes, and says the hash of the present template', () =>
   });
 });
 
-test('a set that would select everything does nothing but say so', () => {
-  assert.equal(decideOn({ spec: { selector: {} } }).did, 'tell SelectingAll');
+test('a set with an empty selector only records an event', () => {
+  assert.equal(decideOn({ spec: { selector: {} } }).did, 'event SelectingAll');
 });
 
 const plan = fc.record({
@@ -503,7 +515,7 @@ const plan = fc.record({
   luck: fc.infiniteStream(fc.nat()),
 });
 
-test('an update keeps its budget at every step, and ends with one Pod on a node, updated as far as the partition', () => {
+test('an update respects its limits at every step, and ends with one Pod on each node, updated up to the partition', () => {
   fc.assert(
     fc.property(plan, ({ count, partition, limit, manner, luck }) => {
       const nodes = nodesOf('a b c d e f'.split(' ').slice(0, count).join(' '));
@@ -540,7 +552,7 @@ test('an update keeps its budget at every step, and ends with one Pod on a node,
           typeof status === 'function' ? status({ failures: [], isStale: false, written: new Map() }) : status;
         if (reported) set = { ...set, status: reported };
         const served = new Set(pods().filter(isPodReady).map(targetNodeOf)).size;
-        assert.ok(served >= count - (isSurge ? 0 : limit), `${served} of ${count} nodes are served`);
+        assert.ok(served >= count - (isSurge ? 0 : limit), `${served} of ${count} nodes are available`);
         assert.ok(pods().length <= count + (isSurge ? limit : 0), `${pods().length} Pods on ${count} nodes`);
         let changed = 0;
         for (const pod of pods()) {
@@ -551,7 +563,7 @@ test('an update keeps its budget at every step, and ends with one Pod on a node,
         }
         isAtRest = actions.length === 0 && changed === 0;
       }
-      assert.ok(isAtRest, 'it comes to rest');
+      assert.ok(isAtRest, 'the rollout does not finish');
       assert.deepEqual(
         pods().map(targetNodeOf).sort(),
         nodes.map(({ metadata }) => metadata.name),

@@ -1,6 +1,6 @@
 /**
- * A Pod on every node that fits, of the present template in the end (daemonset.md §5.3). Nodes that are not as they should
- * be are seen to first; the update goes on when that has come into sight.
+ * DaemonSet reconciler: keeps one Pod at the current template on every eligible node. Nodes with missing or excess Pods
+ * come first. The update continues when the cache shows the result.
  */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Node } from '@kruise/api/core/node';
@@ -38,13 +38,13 @@ import { isAvailable, isPreDeleting, type Situation } from './situation.ts';
 import { updateStep } from './update.ts';
 
 export type Observed = Pick<Situation, 'set' | 'nodes' | 'imagePullJobs'> & {
-  /** The Pods it may have a claim to. */
+  /** Pods that the DaemonSet controls or may adopt. */
   readonly candidates: readonly Pod[];
-  /** The revisions it may have a claim to. */
+  /** Revisions that the DaemonSet controls or may adopt. */
   readonly revisions: readonly ControllerRevision[];
-  /** The revision of a name in its namespace, whoever it belongs to. */
+  /** Finds a revision by name in the DaemonSet's namespace, whatever its owner. */
   readonly find: (name: string) => ControllerRevision | undefined;
-  /** How long failures under a key are yet to be waited out. */
+  /** Returns the remaining backoff of failures under a key. */
   readonly remainingBackOffMs: (key: string, now: Instant) => number;
 };
 
@@ -83,13 +83,14 @@ export function decide(
       ...work.actions,
       ...outlived(set, history.old, pods),
     ],
-    // Without the revision nothing is known of who is updated.
+    // Without the revision it is unknown which Pods are updated.
     status: ({ failures }) =>
       failures.some(({ action }) => 'object' in action && action.object.kind === 'ControllerRevision')
         ? set.status
         : status,
     ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
-    // Even where there is something to do: Pods that are updated become ready one after the other, and each has its due.
+    // Applies even where there are actions: updated Pods become ready one after the other, and each change enqueues the
+    // set.
     minIntervalMs: restBetweenLooks(observed.nodes.length),
   };
 }
@@ -155,7 +156,7 @@ function workOn(situation: Situation): Work {
   return { actions: upkeep.length > 0 ? upkeep : update(situation), seconds };
 }
 
-/** The nodes that get a Pod now, in the order of their names. */
+/** Returns the nodes that get a Pod now, in alphabetical order. */
 function heldBack(situation: Situation, nodes: readonly string[]): readonly string[] {
   const { set, placement, byNode, isUpdated } = situation;
   const wanted = situation.nodes.filter((node) => placement(node).shouldRun);
@@ -175,7 +176,7 @@ function update(situation: Situation): readonly Action[] {
   return [...inPlace.actions, ...replacing, ...startPods(situation, starts)];
 }
 
-/** Deletes Pods; one that a hook holds is told that it is about to be deleted instead. */
+/** Deletes Pods. A Pod with a preDelete hook moves to PreparingDelete instead. */
 function stopPods({ set, now }: Situation, pods: readonly Pod[]): readonly Action[] {
   const hook = set.spec.lifecycle?.preDelete;
   const isHeld = (pod: Pod) => isHooked(hook, pod);
@@ -206,14 +207,14 @@ function startPods(situation: Situation, nodes: readonly string[]): readonly Act
   return nodes.slice(0, burstOf(set)).map((node) => createPod(set, podFor(node)));
 }
 
-/** Who puts a Pod on a node is named, so that no scheduler takes it for its own. */
+/** Sets the scheduler name to the DaemonSet controller, so that no scheduler handles the Pod. */
 const putOn: Placing = (spec, nodeName) => ({
   ...spec,
   nodeName,
   schedulerName: 'kubernetes.io/daemonset-controller',
 });
 
-/** Pods that are to be updated in place have the gate that stops traffic meanwhile. */
+/** Adds the in-place readiness gate, which stops traffic during an in-place update. */
 function gated(set: DaemonSet): DaemonSet {
   const { template, updateStrategy } = set.spec;
   if (updateStrategy?.rollingUpdate?.rollingUpdateType !== 'InPlaceIfPossible') return set;

@@ -1,4 +1,4 @@
-/** Pods of nodes that are updated in place (daemonset.md §6). They wait in no hook, and there is no grace period. */
+/** In-place update of DaemonSet Pods. There is no inPlaceUpdate hook and no grace period. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
@@ -12,7 +12,7 @@ import { revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
 import { burstOf } from './numbers.ts';
 import type { Situation } from './situation.ts';
 
-/** What changes Pods in place, and the Pods that have to be deleted instead. */
+/** Actions of in-place updates, and the Pods that must be deleted instead. */
 export type InPlace = { readonly actions: readonly Action[]; readonly rest: readonly Pod[] };
 
 export function updateInPlace(situation: Situation, pods: readonly Pod[]): InPlace {
@@ -26,7 +26,7 @@ export function updateInPlace(situation: Situation, pods: readonly Pod[]): InPla
   return { actions, rest: specs.filter(({ spec }) => spec === undefined).map(({ pod }) => pod) };
 }
 
-/** Reports whether a Pod stays as it is for a while, because the server refuses to update or replace it. */
+/** Reports whether a Pod is not updated for a while, because the API server refuses to update or recreate the Pod. */
 export function isHeldBack(situation: Situation, pod: Pod): boolean {
   const { permissions, hash } = situation;
   if (!permissions.hasRefusals()) return false;
@@ -35,7 +35,7 @@ export function isHeldBack(situation: Situation, pod: Pod): boolean {
   return way === 'ReCreate' ? permissions.recreationFault(hash) !== undefined : way !== 'InPlace';
 }
 
-/** Returns the in-place update of a Pod; undefined if the Pod has to be replaced. */
+/** Returns the in-place update of a Pod; undefined if the Pod has to be recreated. */
 function inPlaceSpecOf(situation: Situation, pod: Pod): UpdateSpec | undefined {
   const spec = changesOf(situation, pod);
   return spec && situation.permissions.wayFor(pod, spec, 'InPlaceIfPossible') === 'InPlace' ? spec : undefined;
@@ -47,7 +47,9 @@ function changesOf({ set, settings, current, old, hash }: Situation, pod: Pod): 
   return updateSpecOf(from, current, { gates: settings.gates, revisionName: hash });
 }
 
-/** Whichever of the two a revision is called by, the hash comes last in it. */
+/**
+ * Finds the revision of a Pod by hash: the label may hold a full revision name or a hash, and both end with the hash.
+ */
 function revisionOf(pod: Pod, revisions: readonly ControllerRevision[]): ControllerRevision | undefined {
   const hash = shortHash(revisionLabelOf(pod));
   return revisions.find(({ metadata }) => shortHash(metadata.name ?? '') === hash);

@@ -1,6 +1,6 @@
 /**
- * The numbers a DaemonSet is held to (daemonset.md §2.2, §5.5, §5.6). A percentage is one of the nodes that were to have
- * a Pod when the status was written last; only what may be unavailable or surge is one of those that are to have one now.
+ * Resolved limits of a DaemonSet. Percentages refer to desiredNumberScheduled of the last status. Only maxUnavailable
+ * and maxSurge refer to the nodes that currently need a Pod.
  */
 import type { DaemonSet } from '@kruise/api/kruise/daemonset';
 import { ParseError } from '@kruise/values/parse-error';
@@ -8,12 +8,12 @@ import { scaledValue } from '../../percent.ts';
 
 const defaultBurst = 250;
 
-/** How many Pods are made in a step at most, and deleted, and updated. */
+/** Returns the maximum number of Pods that one reconcile creates, deletes or updates. */
 export function burstOf(set: DaemonSet): number {
   return partOf(set, set.spec.burstReplicas ?? defaultBurst);
 }
 
-/** How many Pods stay at the old revision. */
+/** Returns the number of Pods that stay at the old revision. */
 export function partitionOf(set: DaemonSet): number {
   return partOf(set, set.spec.updateStrategy?.rollingUpdate?.partition ?? 0);
 }
@@ -27,7 +27,7 @@ function partOf({ status }: DaemonSet, value: number | string): number {
   }
 }
 
-/** How many of the nodes without a Pod may get one, where a partition holds back Pods on new nodes, too. */
+/** Returns how many of the nodes without a Pod may get one, where the partition also limits Pods on new nodes. */
 export function progressiveLimit(
   set: DaemonSet,
   counts: { readonly desired: number; readonly updated: number },

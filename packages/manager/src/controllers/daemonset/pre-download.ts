@@ -5,7 +5,7 @@ import { ignorePreDownload, isPreDownloadSettled, preDownload } from '../../pred
 import { partitionOf } from './numbers.ts';
 import type { Situation } from './situation.ts';
 
-/** Has the images of the present template fetched ahead, and tidies up when every node has it (daemonset.md §8). */
+/** Creates ImagePullJobs for the images of the current template, and deletes them when every node is updated. */
 export function preDownloadImages(situation: Situation): readonly Action[] {
   const { set, settings, hash, current, old, imagePullJobs } = situation;
   if (!settings.gates.PreDownloadImageForDaemonSetUpdate) return [];
@@ -15,7 +15,7 @@ export function preDownloadImages(situation: Situation): readonly Action[] {
   if (isPreDownloadSettled(current)) return [];
   const isOnDelete = set.spec.updateStrategy?.type === 'OnDelete';
   const { maxUnavailable } = updateBudget(set, desiredNumberScheduled);
-  // Nothing is gained where all nodes are updated at once.
+  // A pre-download does not pay off where all nodes are updated at once.
   const isAtOnce = partitionOf(set) === 0 && maxUnavailable >= desiredNumberScheduled;
   if (isOnDelete || isAtOnce) return [ignorePreDownload(current)];
   return preDownload({

@@ -1,4 +1,4 @@
-/** All that a DaemonSet's next steps are decided by, worked out once. */
+/** Derived state of one DaemonSet reconcile, computed once. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { DaemonSet } from '@kruise/api/kruise/daemonset';
@@ -16,22 +16,22 @@ import type { ManagerSettings } from '../../settings.ts';
 export type Situation = NodeSituation & {
   readonly set: DaemonSet;
   readonly settings: ManagerSettings;
-  /** The Pods it has. */
+  /** Pods that the DaemonSet controls. */
   readonly pods: readonly Pod[];
-  /** The hash that Pods of the present template carry. */
+  /** Hash label of Pods at the current template. */
   readonly hash: string;
-  /** The revision of the present template, and those of others. */
+  /** Revision of the current template, and the older revisions. */
   readonly current: ControllerRevision;
   readonly old: readonly ControllerRevision[];
   readonly revisionLabels: RevisionLabels;
-  /** Updates of Pods that the server permits, as far as dry runs have shown. */
+  /** Pod updates that the API server accepts, as far as dry runs have shown. */
   readonly permissions: Permissions;
   readonly imagePullJobs: readonly ImagePullJob[];
 };
 
 /**
- * Whether a Pod has been ready for so long that it can be relied on, and is not being updated in place: its kubelet may
- * call it ready before it hears of that (daemonset.md §5.7 goes by what the kubelet says).
+ * Reports whether a Pod is available and not in an in-place update: the kubelet may report the Pod as ready before it
+ * observes the update. OpenKruise relies on the kubelet's report.
  */
 export function isAvailable(pod: Pod, { minReadySeconds, now }: Pick<Situation, 'minReadySeconds' | 'now'>): boolean {
   return isPodAvailable(pod, minReadySeconds, now) && !isBeingUpdated(pod);
@@ -42,7 +42,7 @@ function isBeingUpdated(pod: Pod): boolean {
   return hasReadinessGate(pod, inPlaceUpdateReadyCondition) && gate !== undefined && gate.status !== 'True';
 }
 
-/** Whether a Pod waits in the hook before its deletion. */
+/** Reports whether a Pod waits in the preDelete hook. */
 export function isPreDeleting(pod: Pod): boolean {
   return lifecycleStateOf(pod) === 'PreparingDelete';
 }

@@ -1,4 +1,4 @@
-/** Replacing Pods of former templates, or changing them in place (daemonset.md §5.7). */
+/** Rolling update of a DaemonSet: recreates outdated Pods or updates them in place. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type NodeState, statesOf } from '@kruise/controlplane/controllers/daemonset/rolling-update';
 import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
@@ -8,7 +8,7 @@ import { isHeldBack } from './in-place.ts';
 import { partitionOf } from './numbers.ts';
 import { isAvailable, isPreDeleting, type Situation } from './situation.ts';
 
-/** Old Pods that are to make room for new ones, and nodes that are to have a new one beside the old. */
+/** Outdated Pods to replace, nodes that get a surge Pod beside the old Pod, and Pods to delete. */
 export type UpdateStep = {
   readonly replaced: readonly Pod[];
   readonly starts: readonly string[];
@@ -26,7 +26,10 @@ export function updateStep(situation: Situation): UpdateStep {
 
 type Choice = { readonly due: readonly NodeState[]; readonly others: readonly NodeState[] };
 
-/** The nodes whose Pods may be updated: those done or begun first, then those that are chosen, as far as the partition. */
+/**
+ * Returns the nodes whose Pods may be updated, within the partition: updated and updating nodes first, then nodes that
+ * the selector matches.
+ */
 function nodesToUpdate(situation: Situation): Choice {
   const { set, nodes, placement, settings } = situation;
   const byName = new Map(nodes.map((node) => [node.metadata.name ?? '', node]));
@@ -50,8 +53,8 @@ function nodesToUpdate(situation: Situation): Choice {
 }
 
 /**
- * How many of the nodes that are not to be updated are to have a Pod, and have none that serves. OpenKruise does not count
- * them (daemonset.md §5.7), and takes another down beside them.
+ * Counts the nodes outside of the update that need a Pod and have no available Pod. OpenKruise does not count these
+ * nodes and disrupts another node in addition.
  */
 function unserved(situation: Situation, states: readonly NodeState[]): number {
   const { nodes, placement } = situation;
@@ -66,8 +69,8 @@ function isStaying(pod: Pod | undefined): pod is Pod {
 }
 
 /**
- * Old Pods that are not available go in any case, others as long as enough nodes are served: also without those, which
- * OpenKruise does not count (daemonset.md §5.7), and so takes as many more down.
+ * Unavailable old Pods are replaced in any case, others as long as enough nodes have an available Pod. The unavailable
+ * old Pods count: OpenKruise does not count them and disrupts as many more nodes.
  */
 function replace(situation: Situation, states: readonly NodeState[], maxUnavailable: number): UpdateStep {
   const broken: Pod[] = [];
@@ -84,7 +87,7 @@ function replace(situation: Situation, states: readonly NodeState[], maxUnavaila
   return { replaced: [...broken, ...candidates.slice(0, room)], starts: [], stops: [] };
 }
 
-/** Starts new Pods beside old ones, and stops an old one when the new one is available. */
+/** Creates surge Pods beside old Pods, and deletes an old Pod when its replacement is available. */
 function surge(situation: Situation, states: readonly NodeState[], maxSurge: number): UpdateStep {
   const { nodes, placement } = situation;
   const fitting = new Set(nodes.filter((node) => placement(node).shouldRun).map(({ metadata }) => metadata.name));
@@ -96,7 +99,7 @@ function surge(situation: Situation, states: readonly NodeState[], maxSurge: num
     if (isCrowded) surging++;
     else if (!isStaying(oldPod)) continue;
     else if (!newPod) {
-      // No new Pod could start on a node that old ones are merely left on.
+      // No new Pod can start on a node that only tolerates its existing Pods.
       if (fitting.has(name)) (isAvailable(oldPod, situation) ? candidates : starts).push(name);
     } else if (isAvailable(newPod, situation) && !isPreDeleting(newPod)) stops.push(oldPod);
     else surging++;

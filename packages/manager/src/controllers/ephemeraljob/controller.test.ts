@@ -1,4 +1,4 @@
-/** A job on a real API server, with a kubelet that says what becomes of its containers. */
+/** EphemeralJobs on a real API server, with a simulated kubelet. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pod } from '@kruise/api/core/pod';
@@ -32,7 +32,7 @@ async function start({ client, pass, runPods }: TestCluster, spec: Partial<Ephem
   await pass(1);
 }
 
-/** Has every container that was added end well. */
+/** Terminates every ephemeral container with success. */
 async function endAll({ client, clock, pass }: TestCluster): Promise<void> {
   for (const { metadata, spec } of (await client.list(pod, { namespace: 'default' })).items) {
     const statuses = (spec?.ephemeralContainers ?? []).map(({ name, image = '' }) => ({
@@ -61,7 +61,7 @@ const touched = async ({ client }: TestCluster) =>
     .filter(({ spec }) => spec?.ephemeralContainers?.length)
     .map(({ metadata }) => metadata.name);
 
-test('a job goes from Pod to Pod, ends, and goes', async () => {
+test('a job runs on one Pod after the other, completes, and is deleted', async () => {
   await using cluster = await startTestCluster();
   await start(cluster, { ttlSecondsAfterFinished: 5 });
   assert.deepEqual(await touched(cluster), ['a']);
@@ -74,7 +74,7 @@ test('a job goes from Pod to Pod, ends, and goes', async () => {
   await assert.rejects(cluster.client.get(ephemeralJob, reference), isNotFound);
 });
 
-test('a job sees to Pods that come later', async () => {
+test('a job includes Pods that are created later', async () => {
   await using cluster = await startTestCluster();
   await start(cluster, { selector: {}, parallelism: 3 });
   assert.deepEqual(await touched(cluster), ['a', 'b']);
@@ -84,7 +84,7 @@ test('a job sees to Pods that come later', async () => {
   assert.deepEqual(await touched(cluster), ['a', 'b', 'c']);
 });
 
-test('a job whose containers say too little is refused', async () => {
+test('a job with invalid containers is refused', async () => {
   await using cluster = await startTestCluster();
   const create = (container: object) =>
     cluster.client.create(ephemeralJob, {

@@ -37,7 +37,7 @@ const states = {
   failed: { terminated: { exitCode: 1, finishedAt: formatTime(now) } },
 } satisfies { readonly [state: string]: ContainerStatus['state'] };
 
-/** A Pod whose containers of the job, if it has them, are in a state. */
+/** Builds a Pod with the job's containers in a state, if any. */
 function podOf(name: string, state?: keyof typeof states | 'added', job = jobOf()): Pod {
   const status = { name: 'debug', image: '', imageID: '', ready: false, restartCount: 0, lastState: {} };
   return {
@@ -80,59 +80,59 @@ const cases: readonly {
 }[] = [
   { is: 'waits for Pods', pods: [], figures: 'Waiting of 0: 0 0 0 0', says: ['MatchedEmpty MatchEmpty'] },
   {
-    is: 'takes one Pod at a time',
+    is: 'handles one Pod at a time',
     pods: [podOf('b'), podOf('a')],
     does: ['patch a'],
     figures: 'Unknown of 2: 0 0 0 0',
   },
   {
-    is: 'takes as many at a time as it may',
+    is: 'handles as many Pods at a time as parallelism allows',
     job: jobOf({ parallelism: 2 }),
     pods: [podOf('a'), podOf('b'), podOf('c')],
     does: ['patch a', 'patch b'],
     figures: 'Unknown of 3: 0 0 0 0',
   },
   {
-    is: 'takes no more while that many run',
+    is: 'handles no more Pods while that many run',
     pods: [podOf('a', 'running'), podOf('b')],
     figures: 'Running of 2: 1 0 0 0',
   },
   {
-    is: 'counts what has not started yet',
+    is: 'counts containers that have not started yet',
     job: jobOf({ parallelism: 3 }),
     pods: [podOf('a', 'added'), podOf('b', 'waiting'), podOf('c'), podOf('d')],
     does: ['patch c'],
     figures: 'Unknown of 4: 0 0 1 0',
   },
   {
-    is: 'goes on when one has ended',
+    is: 'continues when one Pod has finished',
     pods: [podOf('a', 'succeeded'), podOf('b')],
     does: ['patch b'],
     figures: 'Unknown of 2: 0 1 0 0',
   },
   {
-    is: 'takes so many Pods and no more',
+    is: 'handles at most `replicas` Pods',
     job: jobOf({ replicas: 1, parallelism: 5 }),
     pods: [podOf('a'), podOf('b')],
     does: ['patch a'],
     figures: 'Unknown of 1: 0 0 0 0',
   },
   {
-    is: 'succeeds when all have',
+    is: 'succeeds when all Pods have succeeded',
     pods: [podOf('a', 'succeeded'), podOf('b', 'succeeded')],
     figures: 'Succeeded of 2: 0 2 0 0',
     says: ['JobSucceeded JobSucceeded'],
     isOver: true,
   },
   {
-    is: 'fails when all have',
+    is: 'fails when all Pods have failed',
     pods: [podOf('a', 'failed'), podOf('b', 'broken')],
     figures: 'Failed of 2: 0 0 0 2',
     says: ['JobFailed CreateFailed'],
     isOver: true,
   },
   {
-    is: 'fails when some have and none goes on',
+    is: 'fails when some Pods have failed and none is running',
     pods: [podOf('a', 'failed'), podOf('b', 'succeeded')],
     figures: 'Failed of 2: 0 1 0 1',
     says: ['JobFailed CreateFailed'],
@@ -140,7 +140,7 @@ const cases: readonly {
   },
   { is: 'waits with its containers', pods: [podOf('a', 'waiting')], figures: 'Waiting of 1: 0 0 1 0' },
   {
-    is: 'takes no Pod twice before its containers are seen to start',
+    is: 'handles no Pod twice before its containers start',
     pods: [podOf('a', 'added')],
     figures: 'Unknown of 1: 0 0 0 0',
   },
@@ -151,13 +151,13 @@ const cases: readonly {
     figures: 'Paused of 1: 0 0 0 0',
   },
   {
-    is: 'leaves Pods alone where another has the name',
+    is: 'skips Pods where another container has the name',
     pods: [podOf('a', 'running', { ...jobOf(), metadata: { uid: 'other' } }), podOf('b')],
     does: ['patch b'],
     figures: 'Unknown of 1: 0 0 0 0',
   },
   {
-    is: 'leaves Pods alone that have ended',
+    is: 'skips finished Pods',
     pods: [{ ...podOf('a'), status: { phase: 'Succeeded' } }],
     figures: 'Waiting of 0: 0 0 0 0',
     says: ['MatchedEmpty MatchEmpty'],
@@ -171,7 +171,7 @@ const cases: readonly {
     isOver: true,
   },
   {
-    is: 'complains where it has nothing to add',
+    is: 'reports an error where it has no containers',
     job: jobOf({ template: { ephemeralContainers: [] } }),
     pods: [podOf('a')],
     figures: 'Error of 1: 0 0 0 0',
@@ -185,7 +185,7 @@ for (const { is, job = jobOf(), pods, does = [], figures, says = [], isOver = fa
   });
 }
 
-test('containers are added with a mark of whose they are', () => {
+test("containers are added with the job's environment variable", () => {
   const [action] = decided(jobOf(), [podOf('a')]).actions as readonly PatchAction[];
   assert.equal(action?.subresource, 'ephemeralcontainers');
   assert.deepEqual(action?.patch, {
@@ -193,14 +193,14 @@ test('containers are added with a mark of whose they are', () => {
   });
 });
 
-test('a job is held until it is deleted, and let go at once then', () => {
+test('a job has a finalizer until it is deleted, and then loses it at once', () => {
   const { finalizers: _, ...metadata } = jobOf().metadata;
   assert.deepEqual(decided({ ...jobOf(), metadata }, []).does, ['update look']);
   const leaving = { ...jobOf(), metadata: { ...jobOf().metadata, deletionTimestamp: formatTime(now) } };
   assert.deepEqual(decided(leaving, [podOf('a')]).does, ['patch look']);
 });
 
-test('a job that is over goes after half an hour, or after as long as it says', () => {
+test('a finished job is deleted after half an hour, or after its TTL', () => {
   const over = (secondsAgo: number, spec: Partial<EphemeralJobSpec> = {}) =>
     decided(jobOf(spec, { completionTime: formatTime(now - secondsAgo * 1000) }), [podOf('a')]);
   assert.deepEqual([over(10).does, over(10).requeueAfterSeconds], [[], 1790]);
@@ -208,11 +208,11 @@ test('a job that is over goes after half an hour, or after as long as it says', 
   assert.deepEqual(over(0, { ttlSecondsAfterFinished: 0 }).does, ['delete look']);
 });
 
-test('a job with a deadline looks again when it is over', () => {
+test('a job with a deadline is requeued for the deadline', () => {
   assert.equal(decided(jobOf({ activeDeadlineSeconds: 10 }), [podOf('a')]).requeueAfterSeconds, 10);
 });
 
-test('what was said before stays as it was said', () => {
+test('existing conditions are not changed', () => {
   const before = { type: 'MatchedEmpty', status: 'True' as const, reason: 'MatchEmpty', message: 'job match no pods' };
   const initialized = { type: 'Initialized', status: 'True' as const, reason: 'Initialized' };
   const job = jobOf({}, { conditions: [initialized, before], startTime: formatTime(now) });

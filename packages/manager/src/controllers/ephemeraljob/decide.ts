@@ -1,4 +1,4 @@
-/** Adds containers to Pods, as many at a time as may be, until all have ended (jobs.md §3.7). */
+/** EphemeralJob reconciler: adds ephemeral containers to Pods, within the parallelism, until all have finished. */
 import { ephemeralContainer } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { EphemeralJob, EphemeralJobStatus } from '@kruise/api/kruise/ephemeraljob';
@@ -21,7 +21,7 @@ import { isUntouched, ownContainers, targetsOf } from './targets.ts';
 
 export type Observed = {
   readonly job: EphemeralJob;
-  /** The Pods its selector finds. */
+  /** Pods that the selector matches. */
   readonly pods: readonly Pod[];
 };
 
@@ -29,7 +29,7 @@ type Decided = Decision<EphemeralJobStatus>;
 
 export function decide({ job, pods }: Observed, now: Instant): Decided {
   const isHeld = hasFinalizer(job, ephemeralContainersCleanupFinalizer);
-  // What was added cannot be taken out again, so there is nothing to wait for.
+  // Ephemeral containers cannot be removed, so the deletion waits for nothing.
   if (isBeingDeleted(job))
     return { actions: isHeld ? [removeFinalizer(job, ephemeralContainersCleanupFinalizer)] : [] };
   const { completionTime } = job.status ?? {};
@@ -49,7 +49,10 @@ export function decide({ job, pods }: Observed, now: Instant): Decided {
 
 const containers = codecOf(ephemeralContainer);
 
-/** The job with its containers as Go writes them, which is how the reference takes it in hand: users see a new generation. */
+/**
+ * Returns the job with its containers in Go's encoding, like OpenKruise's first write of a job: users see a new
+ * generation.
+ */
 function asWritten({ spec, ...job }: EphemeralJob): EphemeralJob {
   const ephemeralContainers = (spec.template.ephemeralContainers ?? []).map((each) => containers.fromJson(each));
   return { ...job, spec: { ...spec, template: { ...spec.template, ephemeralContainers } } };
@@ -62,7 +65,9 @@ function afterwards(job: EphemeralJob, completedAt: Instant, now: Instant): Deci
   return leftMs > 0 ? { actions: [], requeueAfterSeconds: leftMs / 1000 } : { actions: [remove(job)] };
 }
 
-/** To as many Pods as may have them at work, less those where they are, whether they have started yet or not. */
+/**
+ * Adds the containers to Pods, up to the parallelism. Pods whose containers have not finished count, started or not.
+ */
 function addContainers(job: EphemeralJob, targets: readonly Pod[]): readonly PatchAction[] {
   const added = ownContainers(job);
   if (added.length === 0) return [];

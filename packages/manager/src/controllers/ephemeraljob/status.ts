@@ -1,4 +1,4 @@
-/** What a job reports of itself (jobs.md §3.9). */
+/** EphemeralJob status. */
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import type { EphemeralJob, EphemeralJobStatus } from '@kruise/api/kruise/ephemeraljob';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
@@ -42,7 +42,7 @@ export function statusOf(job: EphemeralJob, targets: readonly Pod[], now: Instan
   return { conditions, startTime, ...(isOver ? { completionTime: formatTime(now) } : {}), phase, ...figures };
 }
 
-/** How long a job may yet go on. */
+/** Returns the time until the active deadline. */
 export function msUntilDeadline({ spec }: EphemeralJob, startTime: string, now: Instant): number {
   const { activeDeadlineSeconds: seconds } = spec;
   return seconds == null ? Number.POSITIVE_INFINITY : parseTime(startTime) + Number(seconds) * 1000 - now;
@@ -57,12 +57,12 @@ function phaseOf(
   if (match === 0) return 'Waiting';
   if (succeeded === wanted && succeeded > 0) return 'Succeeded';
   if (running > 0) return 'Running';
-  // In the reference one that succeeded beside those that failed keeps the job from ever ending.
+  // In OpenKruise, a succeeded Pod beside failed Pods prevents the job from ever finishing.
   if (failed > 0 && succeeded + failed === wanted) return 'Failed';
   return waiting === wanted ? 'Waiting' : 'Unknown';
 }
 
-/** Whether what was added to a Pod has come to an end. */
+/** Reports whether the ephemeral containers of a Pod have finished. */
 export function hasEnded(job: EphemeralJob, pod: Pod): boolean {
   const state = stateOf(job, pod);
   return state === 'succeeded' || state === 'failed';
@@ -101,7 +101,7 @@ function conditionOf(type: string, reason: string, message: string, now: Instant
   };
 }
 
-/** The conditions with one more, or another in place of the one of its type; one that says the same stays. */
+/** Sets a condition; a condition with the same reason and message is not changed. */
 function withCondition(conditions: readonly Condition[], condition: Condition): readonly Condition[] {
   const index = conditions.findIndex(({ type }) => type === condition.type);
   if (index < 0) return [...conditions, condition];

@@ -1,4 +1,4 @@
-/** Which Pods a job is about, and which of them it has yet to see to (jobs.md §3.7). */
+/** Target Pods of an EphemeralJob. */
 import type { EphemeralContainer } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { EphemeralJob } from '@kruise/api/kruise/ephemeraljob';
@@ -6,23 +6,23 @@ import { isPodActive } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { parseTime } from '@kruise/values/time';
 
-/** The variable by which a job knows its containers. */
+/** Environment variable that marks the containers of a job. */
 const jobVariable = 'KRUISE_EJOB_ID';
 
-/** The containers of a job, as they are added to Pods. */
+/** Returns the ephemeral containers of a job as they are added to Pods. */
 export function ownContainers({ metadata, spec }: EphemeralJob): readonly EphemeralContainer[] {
   const mark = { name: jobVariable, value: metadata.uid ?? '' };
   return (spec.template.ephemeralContainers ?? []).map((each) => ({ ...each, env: [...(each.env ?? []), mark] }));
 }
 
-/** The Pods a job is about, of those its selector finds: the oldest, as far as no other has taken the names. */
+/** Returns the target Pods: the oldest of the selected Pods without a conflicting container name. */
 export function targetsOf(job: EphemeralJob, pods: readonly Pod[]): readonly Pod[] {
   const isFree = (pod: Pod) => sameNamed(job, pod).every((container) => isOwn(job, container));
   const fitting = pods.filter((pod) => isPodActive(pod) && isFree(pod)).sort(byAge);
   return job.spec.replicas === undefined ? fitting : fitting.slice(0, Math.max(0, job.spec.replicas));
 }
 
-/** Whether a Pod has none of the job's containers yet. */
+/** Reports whether a Pod has none of the job's containers yet. */
 export function isUntouched(job: EphemeralJob, pod: Pod): boolean {
   return !sameNamed(job, pod).some((container) => isOwn(job, container));
 }

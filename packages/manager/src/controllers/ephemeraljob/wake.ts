@@ -6,7 +6,7 @@ import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodActive } from '@kruise/machinery/pods';
 
-/** The jobs that may have to do with a Pod: as it is, or as it was. */
+/** Returns the jobs to enqueue for a Pod change: the selector matches the new or the old labels. */
 export function jobsOfPod({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
   if (type === 'updated' && previous && isSame(relevant(previous), relevant(object))) return [];
   const { namespace = '' } = object.metadata;

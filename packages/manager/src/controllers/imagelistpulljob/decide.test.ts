@@ -59,21 +59,21 @@ const cases: { name: string; job: ImageListPullJob; children: readonly ImagePull
     children: [],
     does: ['create a', 'create b', 'Successful create ImagePullJob: Create 2 ImagePullJob'],
   },
-  { name: 'nothing is done where all is there', job: job(['a']), children: [child('a', active)], does: [] },
+  { name: 'a complete list needs no action', job: job(['a']), children: [child('a', active)], does: [] },
   {
-    name: 'an image that was added gets a job',
+    name: 'a new image gets a job',
     job: job(['a', 'b']),
     children: [child('a')],
     does: ['create b', 'Successful create ImagePullJob: Create 1 ImagePullJob'],
   },
   {
-    name: 'an image that was taken away loses its job',
+    name: 'the job of a removed image is deleted',
     job: job(['a']),
     children: [child('a'), child('b')],
     does: ['remove list-b', 'Successful delete ImagePullJob: Delete 1 ImagePullJob'],
   },
   {
-    name: 'another template replaces every job',
+    name: 'a new template replaces every job',
     job: job(['a']),
     children: [child('a', active, 'former')],
     does: [
@@ -84,31 +84,31 @@ const cases: { name: string; job: ImageListPullJob; children: readonly ImagePull
     ],
   },
   {
-    name: 'a job without a mark is kept if it is the same',
+    name: 'a job without a hash label is kept if its spec is equal',
     job: job(['a']),
     children: [child('a', {}, null)],
     does: [],
   },
   {
-    name: 'two jobs for one image are one too many',
+    name: 'a duplicate job of an image is deleted',
     job: job(['a']),
     children: [child('a'), { ...child('a'), metadata: { ...child('a').metadata, name: 'again' } }],
     does: ['remove again', 'Successful delete ImagePullJob: Delete 1 ImagePullJob'],
   },
   {
-    name: 'a job on its way out is no job',
+    name: 'a terminating job does not count',
     job: job(['a']),
     children: [{ ...child('a'), metadata: { ...child('a').metadata, deletionTimestamp: ago(0) } }],
     does: ['create a', 'Successful create ImagePullJob: Create 1 ImagePullJob'],
   },
   {
-    name: 'the hash of the template is kept on the list',
+    name: 'the hash of the template is a label of the list',
     job: job(['a'], { metadata: { name: 'list', namespace: 'default', uid: 'u' } }),
     children: [child('a')],
     does: ['patch list'],
   },
   {
-    name: 'a list that is done waits for its end',
+    name: 'a finished list waits for its TTL',
     job: job(['a'], {
       spec: { images: ['a'], completionPolicy: { type: 'Always', ttlSecondsAfterFinished: 30 } },
       status: { desired: 1, active: 0, completed: 1, succeeded: 1, completionTime: ago(10) },
@@ -121,7 +121,7 @@ for (const { name, job: list, children, does } of cases) {
   test(name, () => assert.deepEqual(said(decide({ job: list, children }, now)), does));
 }
 
-test('a list that has been done long enough is removed', () => {
+test('a finished list is deleted after its TTL', () => {
   const list = job(['a'], {
     spec: { images: ['a'], completionPolicy: { type: 'Always', ttlSecondsAfterFinished: 10 } },
     status: { desired: 1, active: 0, completed: 1, succeeded: 1, completionTime: ago(10) },
@@ -149,18 +149,18 @@ test('the status counts images, not nodes', () => {
   });
 });
 
-test('a list is done when every image is, unless it is never to be', () => {
+test('a list completes when every image does, unless its policy is Never', () => {
   const children = [child('a', succeeded), child('b', failed)];
   assert.equal(statusOf(decide({ job: job(['a', 'b']), children }, now))?.completionTime, ago(0));
   const endless = job(['a', 'b'], { spec: { images: ['a', 'b'], completionPolicy: { type: 'Never' } } });
   assert.equal(statusOf(decide({ job: endless, children }, now))?.completionTime, undefined);
 });
 
-test('what could not be done leaves the status as it was', () => {
+test('a failed write leaves the status unchanged', () => {
   assert.equal(statusOf(decide({ job: job(['a']), children: [] }, now), true), undefined);
 });
 
-test('a template is all but the image', () => {
+test('a template is the spec without the image', () => {
   assert.deepEqual(templateOf({ image: 'a', parallelism: 2, completionPolicy: {} }), {
     parallelism: 2,
     completionPolicy: {},
@@ -210,7 +210,7 @@ const hashes: { of: string; spec: ImageListPullJob['spec']; hash: string }[] = [
     hash: '6cdcb974c6',
   },
   {
-    of: 'what is empty',
+    of: 'empty fields',
     spec: {
       images: ['a'],
       selector: { matchExpressions: [] },

@@ -1,4 +1,4 @@
-/** One ImagePullJob for each image of a list (images.md §4.5). */
+/** ImageListPullJob reconciler: keeps one ImagePullJob for each image of the list. */
 import type { ImageListPullJob, ImageListPullJobStatus } from '@kruise/api/kruise/imagelistpulljob';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { type Action, create, isBeingDeleted, patch, record, remove } from '@kruise/client/actions';
@@ -11,7 +11,7 @@ import { templateHash, templateOf } from './template-hash.ts';
 
 export type Observed = {
   readonly job: ImageListPullJob;
-  /** The ImagePullJobs it has made. */
+  /** ImagePullJobs that the job created. */
   readonly children: readonly ImagePullJob[];
 };
 
@@ -40,7 +40,7 @@ export function decide({ job, children: all }: Observed, now: Instant): Decision
       ...outdated.map(remove),
       ...tell(job, 'delete', outdated.length),
     ],
-    // What could not be done is no progress to speak of.
+    // Failed writes do not count as progress.
     status: ({ failures }) => (failures.length > 0 ? job.status : status),
   };
 }
@@ -57,7 +57,9 @@ function afterwards(
   return leftMs > 0 ? { actions: marks, requeueAfterSeconds: leftMs / 1000 } : { actions: [...marks, remove(job)] };
 }
 
-/** A child of before there were hashes is looked at itself. */
+/**
+ * Reports whether a child is up to date. A child without a hash label, from an older release, is compared by its spec.
+ */
 function isUpToDate(child: ImagePullJob, job: ImageListPullJob, hash: string): boolean {
   const marked = child.metadata.labels?.[podRevisionLabel];
   return marked === undefined ? isSame(templateOf(child.spec), templateOf(job.spec)) : marked === hash;
@@ -85,7 +87,7 @@ function tell(about: ImageListPullJob, what: 'create' | 'delete', count: number)
   return [record({ about, type: 'Normal', ...event })];
 }
 
-/** How far the images are; what has not begun is not counted at all. */
+/** Counts the images by progress; ImagePullJobs that have not started do not count. */
 function statusOf(job: ImageListPullJob, children: readonly ImagePullJob[], now: Instant): ImageListPullJobStatus {
   const begun = children.flatMap(({ metadata: { name = '' }, spec: { image }, status }) =>
     status?.startTime == null ? [] : [{ name, image, ...status }],

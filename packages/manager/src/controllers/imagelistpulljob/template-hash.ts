@@ -1,6 +1,6 @@
 /**
- * The hash of what the jobs of a list have in common. It stands on jobs that outlive the manager, or were made by
- * OpenKruise's, so it agrees with that bit for bit: it is taken of the template as Go prints it (images.md §4.4).
+ * Hash of the common template of a list's ImagePullJobs. The hash is a label on jobs that outlive the manager, or that
+ * OpenKruise created. It is therefore bit-identical to OpenKruise's: the hash of the template in Go's print format.
  */
 import type { ImageListPullJobSpec } from '@kruise/api/kruise/imagelistpulljob';
 import type { ImagePullJobSpec } from '@kruise/api/kruise/imagepulljob';
@@ -8,11 +8,11 @@ import { fnv1a, safeEncode } from '@kruise/machinery/hash';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { IntOrString } from '@kruise/values/int-or-string';
 
-/** All that says how an image is fetched, and not which. */
+/** Pull options of an image, without the image. */
 export type PullTemplate = Omit<ImagePullJobSpec, 'image'>;
 
 export function templateOf(spec: ImageListPullJobSpec | ImagePullJobSpec): PullTemplate {
-  // Each has one of the two.
+  // Each spec has one of the two fields.
   const { images: _images, image: _image, ...template } = spec as ImageListPullJobSpec & ImagePullJobSpec;
   return template;
 }

@@ -1,4 +1,4 @@
-/** Jobs, lists of jobs and NodeImages together, on a real API server, with nodes that say what they are told to. */
+/** ImagePullJobs, ImageListPullJobs and NodeImages together on a real API server, with simulated daemons. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namespace } from '@kruise/api/core/namespace';
@@ -14,7 +14,7 @@ import { startTestCluster, type TestCluster } from '../../testing/test-cluster.t
 
 const names = ['a', 'b', 'c'];
 
-/** A cluster with three nodes that have been ready for a minute. */
+/** Starts a cluster with three nodes that have been ready for a minute. */
 async function startNodes(): Promise<TestCluster> {
   const cluster = await startTestCluster();
   const { client, clock } = cluster;
@@ -28,7 +28,7 @@ async function startNodes(): Promise<TestCluster> {
   return cluster;
 }
 
-/** What each node is to fetch. */
+/** Returns the desired images of each node. */
 async function wanted(client: Client): Promise<readonly string[]> {
   const { items } = await client.list(nodeImage);
   return items.flatMap(({ metadata, spec }) =>
@@ -38,7 +38,7 @@ async function wanted(client: Client): Promise<readonly string[]> {
   );
 }
 
-/** A node says how far it is with all it is to fetch. */
+/** Reports a phase for all desired images of a node. */
 async function say({ client, clock }: TestCluster, name: string, phase: ImageTagStatus['phase']): Promise<void> {
   const statusOf = ({ spec }: NodeImage) => {
     const images = Object.entries(spec.images ?? {}).map(([image, { tags }]) => {
@@ -58,7 +58,7 @@ async function say({ client, clock }: TestCluster, name: string, phase: ImageTag
 
 const pull = { metadata: { name: 'pull', namespace: 'default' } };
 
-test('a job goes from node to node, and when it is removed so is what it wanted', async () => {
+test('a job pulls on one node after the other, and its deletion removes the tags', async () => {
   await using cluster = await startNodes();
   const { client, pass } = cluster;
   const spec = { image: 'app:v1', parallelism: 2, completionPolicy: { ttlSecondsAfterFinished: 20 } };
@@ -81,7 +81,7 @@ test('a job goes from node to node, and when it is removed so is what it wanted'
   assert.deepEqual(await wanted(client), []);
 });
 
-test('what a job pulls with is copied while it runs, and follows its source', async () => {
+test('pull secrets are copied while the job runs, and follow their source', async () => {
   await using cluster = await startNodes();
   const { client, pass } = cluster;
   const reference = { name: 'key', namespace: 'default' };
@@ -108,7 +108,7 @@ test('what a job pulls with is copied while it runs, and follows its source', as
   assert.deepEqual([await copies(), await wanted(client)], [[], []]);
 });
 
-test('a list has a job for every image, and ends with the last of them', async () => {
+test('a list has a job for every image, and completes with the last one', async () => {
   await using cluster = await startNodes();
   const { client, pass } = cluster;
   await client.create(imageListPullJob, {
@@ -126,7 +126,7 @@ test('a list has a job for every image, and ends with the last of them', async (
   );
 });
 
-test('a node that is gone has no NodeImage', async () => {
+test('the NodeImage of a deleted node is deleted', async () => {
   await using cluster = await startNodes();
   const { client, pass } = cluster;
   await client.delete(node, { name: 'b' });
@@ -137,7 +137,7 @@ test('a node that is gone has no NodeImage', async () => {
   );
 });
 
-test('a node that says nothing for ten minutes has failed', async () => {
+test('a node that does not respond for ten minutes has failed', async () => {
   await using cluster = await startNodes();
   const { client, pass } = cluster;
   await client.create(imagePullJob, { ...pull, spec: { image: 'app:v1', parallelism: 9, completionPolicy: {} } });

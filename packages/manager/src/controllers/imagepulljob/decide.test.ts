@@ -34,62 +34,67 @@ const steps: {
   copies?: readonly Secret[];
   does: string[];
 }[] = [
-  { name: 'one node is told at a time, the first by name', job: job(), nodes: three, does: ['patch NodeImage a'] },
   {
-    name: 'as many are told as may be at it together',
+    name: 'one NodeImage is updated at a time, the first by name',
+    job: job(),
+    nodes: three,
+    does: ['patch NodeImage a'],
+  },
+  {
+    name: 'as many NodeImages are updated as parallelism allows',
     job: job({ parallelism: '2' }),
     nodes: three,
     does: ['patch NodeImage a', 'patch NodeImage b'],
   },
-  { name: 'with a parallelism of none nobody is told', job: job({ parallelism: 0 }), nodes: three, does: [] },
-  { name: 'those that are at it count', job: job(), nodes: [told('a', 'Pulling'), nodeImage('b')], does: [] },
+  { name: 'a parallelism of 0 updates no NodeImage', job: job({ parallelism: 0 }), nodes: three, does: [] },
+  { name: 'pulling nodes count', job: job(), nodes: [told('a', 'Pulling'), nodeImage('b')], does: [] },
   {
-    name: 'those that are done make room',
+    name: 'finished nodes make room',
     job: job(),
     nodes: [told('a', 'Succeeded'), told('b', 'Failed'), nodeImage('c')],
     does: ['patch NodeImage c'],
   },
   {
-    name: 'a job is held first',
+    name: 'the finalizer is added first',
     job: job({}, { metadata: { finalizers: [] } }),
     nodes: [nodeImage('a')],
     does: ['patch ImagePullJob pull', 'patch NodeImage a'],
   },
   {
-    name: 'Secrets are copied before nodes are told',
+    name: 'Secrets are copied before NodeImages are updated',
     job: job({ pullSecrets: ['key'] }),
     nodes: [nodeImage('a')],
     does: ['create Secret key-7ba89e', 'patch NodeImage a'],
   },
   {
-    name: 'a node that lacks a Secret is told of it, if there is room',
+    name: 'a NodeImage without the Secret is updated within parallelism',
     job: job({ pullSecrets: ['key'], parallelism: 2 }),
     nodes: [told('a', 'Pulling')],
     copies: [copy('key-1', 'default/key', ['default/pull'])],
     does: ['patch NodeImage a'],
   },
-  { name: 'an image that is none is left alone', job: job({ image: 'A' }), nodes: three, does: [] },
+  { name: 'an invalid image is ignored', job: job({ image: 'A' }), nodes: three, does: [] },
   {
-    name: 'a job waits for its deadline',
+    name: 'a job is requeued for its deadline',
     job: job({ completionPolicy: { type: 'Always', activeDeadlineSeconds: 60 } }, { status: { startTime: ago(20) } }),
     nodes: [told('a', 'Pulling')],
     does: ['wait 40'],
   },
   {
-    name: 'past its deadline it tells nobody',
+    name: 'a job past its deadline updates no NodeImage',
     job: job({ completionPolicy: { type: 'Always', activeDeadlineSeconds: 60 } }, { status: { startTime: ago(60) } }),
     nodes: three,
     does: [],
   },
   {
-    name: 'a job that is done lets go',
+    name: 'a finished job releases its Secrets and its finalizer',
     job: job({}, completed),
     nodes: three,
     copies: [copy('a', 's', ['default/pull'])],
     does: ['remove Secret a', 'patch ImagePullJob pull'],
   },
   {
-    name: 'a job that is done is kept for a while',
+    name: 'a finished job is kept for its TTL',
     job: job(
       { completionPolicy: { type: 'Always', ttlSecondsAfterFinished: 15 } },
       { ...completed, metadata: { finalizers: [] } },
@@ -98,7 +103,7 @@ const steps: {
     does: ['wait 5'],
   },
   {
-    name: 'and then removed',
+    name: 'a finished job is deleted after its TTL',
     job: job(
       { completionPolicy: { type: 'Always', ttlSecondsAfterFinished: 10 } },
       { ...completed, metadata: { finalizers: [] } },
@@ -121,7 +126,7 @@ const steps: {
     does: ['patch ImagePullJob pull'],
   },
   {
-    name: 'a job that has let go does nothing',
+    name: 'a released job does nothing',
     job: job({}, { metadata: { deletionTimestamp: ago(1), finalizers: ['other'] } }),
     nodes: three,
     copies: [copy('a', 's', ['default/pull'])],
@@ -141,7 +146,7 @@ const statuses: {
   status: unknown;
 }[] = [
   {
-    name: 'a job is done when every node is',
+    name: 'a job completes when every node has',
     nodes: [told('a', 'Succeeded'), told('b', 'Succeeded')],
     status: {
       startTime,
@@ -154,7 +159,7 @@ const statuses: {
     },
   },
   {
-    name: 'nodes are counted by what they say',
+    name: 'nodes are counted by their reported phase',
     nodes: [told('node1', 'Succeeded'), told('node2', 'Pulling'), told('node3', 'Failed')],
     status: {
       startTime,
@@ -167,7 +172,7 @@ const statuses: {
     },
   },
   {
-    name: 'what is said of another version does not count',
+    name: 'the status of another version does not count',
     nodes: [
       nodeImage('a', { tags: [{ tag: 'v1', version: 1, ownerReferences: [owner('u')] }] }, [
         { tag: 'v1', phase: 'Succeeded' },
@@ -176,25 +181,25 @@ const statuses: {
     status: { startTime, desired: 1, active: 1, succeeded: 0, failed: 0, message: 'job is running, progress 0.0%' },
   },
   {
-    name: 'what is said of another tag does not count',
+    name: 'the status of another tag does not count',
     nodes: [
       nodeImage('a', { tags: [{ tag: 'v1', ownerReferences: [owner('u')] }] }, [{ tag: 'v2', phase: 'Succeeded' }]),
     ],
     status: { startTime, desired: 1, active: 1, succeeded: 0, failed: 0, message: 'job is running, progress 0.0%' },
   },
   {
-    name: 'a node that works for another job is not at it',
+    name: 'a node that pulls for another job is not active',
     nodes: [told('a', 'Succeeded', { ownerReferences: [owner('other')] })],
     status: { startTime, desired: 1, active: 0, succeeded: 0, failed: 0, message: 'job is running, progress 0.0%' },
   },
   {
-    name: 'a node that lacks a Secret is at it all the same',
+    name: 'a node without the Secret is active all the same',
     job: job({ pullSecrets: ['key'] }),
     nodes: [told('a')],
     status: { startTime, desired: 1, active: 1, succeeded: 0, failed: 0, message: 'job is running, progress 0.0%' },
   },
   {
-    name: 'a job for no node is done',
+    name: 'a job without nodes completes',
     nodes: [],
     status: {
       startTime,
@@ -207,13 +212,13 @@ const statuses: {
     },
   },
   {
-    name: 'a job that never ends waits for nodes',
+    name: 'a job with the policy Never waits for nodes',
     job: job({ completionPolicy: { type: 'Never' } }),
     nodes: [],
     status: { startTime, desired: 0, active: 0, succeeded: 0, failed: 0, message: 'job is running, no progress' },
   },
   {
-    name: 'past the deadline all that are not done have failed, each once',
+    name: 'past the deadline all unfinished nodes have failed, each counted once',
     job: job(
       { pullSecrets: ['key'], completionPolicy: { type: 'Always', activeDeadlineSeconds: 60 } },
       { status: { startTime: ago(60) } },
@@ -239,7 +244,7 @@ const batch = { namespace: 'kruise-daemon-config', name: 'key-1', mode: 'batch' 
 const tell = (node: NodeImage, secrets = [batch], of = job()) =>
   specFor({ job: of, image, nodeImage: node, secrets, settings, now });
 
-test('a tag that is new to a node has its first version and all it takes', () => {
+test('a new tag has the first version and the pull policy', () => {
   const spec = tell(nodeImage('a'), [batch], job({ imagePullPolicy: 'Always', sandboxConfig: { labels: { l: '1' } } }));
   assert.deepEqual(spec, {
     pullSecrets: [batch],
@@ -256,17 +261,17 @@ test('a tag that is new to a node has its first version and all it takes', () =>
   });
 });
 
-test('a node that knows it all is told nothing', () => {
+test('an up-to-date NodeImage is not changed', () => {
   const node = nodeImage('a', { ...told('a').spec.images!['app']!, pullSecrets: [batch] });
   assert.equal(tell(node), node.spec.images?.['app']);
 });
 
-test('a Secret is added without another round', () => {
+test('a Secret is added without a new version', () => {
   const { pullSecrets, tags } = tell(told('a', 'Pulling', { version: 2 }));
   assert.deepEqual({ pullSecrets, version: tags[0]?.version }, { pullSecrets: [batch], version: 2 });
 });
 
-test('a tag of another job is shared, in another round, with what that pulls with', () => {
+test('a tag of another job is shared, with a new version and the union of pull secrets', () => {
   const other = { namespace: 'kruise-daemon-config', name: 'other' };
   const node = nodeImage('a', {
     tags: [{ tag: 'v1', version: 3, ownerReferences: [owner('x')] }],
@@ -277,12 +282,12 @@ test('a tag of another job is shared, in another round, with what that pulls wit
   assert.deepEqual(tags, [{ tag: 'v1', version: 4, ownerReferences: [owner('x'), owner('u')], createdAt: ago(0) }]);
 });
 
-test('a tag that was there before begins after its last version', () => {
+test('a tag with an earlier status starts after its last version', () => {
   const node = nodeImage('a', undefined, [{ tag: 'v1', phase: 'Succeeded', version: 5 }]);
   assert.equal(tell(node).tags[0]?.version, 6);
 });
 
-test('tags are kept in order', () => {
+test('tags are sorted', () => {
   const node = nodeImage('a', { tags: [{ tag: 'v0' }, { tag: 'v2' }] });
   assert.deepEqual(
     tell(node).tags.map(({ tag }) => tag),
@@ -291,9 +296,9 @@ test('tags are kept in order', () => {
 });
 
 const policies: { of: string; spec: Partial<ImagePullJob['spec']>; from: number; to: number; deadline?: number }[] = [
-  { of: 'a job that says nothing', spec: {}, from: 2100, to: 2399 },
+  { of: 'a job with defaults', spec: {}, from: 2100, to: 2399 },
   {
-    of: 'a job that is kept for a while',
+    of: 'a job with a TTL',
     spec: { completionPolicy: { type: 'Always', ttlSecondsAfterFinished: 10, activeDeadlineSeconds: 900 } },
     from: 310,
     to: 609,
@@ -307,20 +312,20 @@ const policies: { of: string; spec: Partial<ImagePullJob['spec']>; from: number;
     deadline: 900,
   },
   {
-    of: 'a job that tries twice',
+    of: 'a job with a backoff limit',
     spec: { pullPolicy: { timeoutSeconds: 60, backoffLimit: 2 } },
     from: 420,
     to: 719,
   },
   {
-    of: 'a job that never ends',
+    of: 'a job that never completes',
     spec: { completionPolicy: { type: 'Never' } },
     from: 85_800,
     to: 86_999,
     deadline: 1800,
   },
   {
-    of: 'a job that never ends and may take long',
+    of: 'a job that never completes and has a long timeout',
     spec: { completionPolicy: { type: 'Never' }, pullPolicy: { timeoutSeconds: 3600 } },
     from: 85_800,
     to: 86_999,
@@ -340,7 +345,7 @@ for (const { of, spec, from, to, deadline } of policies) {
   });
 }
 
-test('never more nodes than allowed are at it, and in the end every one has been', () => {
+test('never more nodes than parallelism are active, and every node finishes', () => {
   const scenario = fc.record({
     count: fc.integer({ min: 0, max: 8 }),
     parallelism: fc.integer({ min: 1, max: 4 }),

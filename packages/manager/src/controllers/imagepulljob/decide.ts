@@ -1,4 +1,6 @@
-/** Has an image fetched to many nodes, some at a time, by writing it into their NodeImages (images.md §3.8). */
+/**
+ * ImagePullJob reconciler: pulls an image on many nodes, some at a time, by writing the image into their NodeImages.
+ */
 import { nameAndTagOf } from '@kruise/api/core/image-reference';
 import type { Secret } from '@kruise/api/core/secret';
 import type { ImagePullJob, ImagePullJobStatus } from '@kruise/api/kruise/imagepulljob';
@@ -21,17 +23,17 @@ import { statusOf, takeCensus } from './status.ts';
 
 export type Observed = {
   readonly job: ImagePullJob;
-  /** Those of the nodes the job is for. */
+  /** NodeImages of the job's nodes. */
   readonly nodeImages: readonly NodeImage[];
-  /** The Secrets in the namespace that daemons may read. */
+  /** Secrets in the namespace that daemons may read. */
   readonly copies: readonly Secret[];
-  /** A Secret in the namespace of the job. */
+  /** Finds a Secret in the namespace of the job. */
   readonly secretNamed: (name: string) => Secret | undefined;
 };
 
 export type Settings = {
   readonly daemonConfigNamespace: string;
-  /** How much longer than their jobs tags are kept. */
+  /** Extra TTL of tags after the end of their jobs. */
   readonly alwaysNodeImageTtlSeconds: number;
 };
 
@@ -43,7 +45,7 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
   const { completionTime } = job.status ?? {};
   if (completionTime != null) return afterwards(observed, settings, parseTime(completionTime), now);
   const image = nameAndTagOf(job.spec.image);
-  // Nothing can be done until someone writes another, which wakes the job.
+  // An invalid image allows no action; a change of the spec enqueues the job.
   if (!image) return nothing;
 
   const secrets = claimSecrets(observed, settings);
@@ -80,12 +82,12 @@ function finalize(observed: Observed, settings: Settings): Decision<ImagePullJob
     : { actions: [removeFinalizer(job, imagePullJobFinalizer)] };
 }
 
-/** Where many nodes tell how far they are, a job looks at all of them at once rather than after each. */
+/** Returns the minimum interval between two reconciles: a job handles the reports of many nodes in one reconcile. */
 function restMsFor(nodes: number): number {
   return Math.floor(nodes / 20);
 }
 
-/** Secrets are given back as soon as nothing more is fetched; then the job may go. */
+/** Releases the Secrets when no more pulls are needed, and removes the finalizer. */
 function letGo(observed: Observed, settings: Settings): readonly Action[] {
   const { job } = observed;
   if (!hasFinalizer(job, imagePullJobFinalizer)) return [];

@@ -1,4 +1,4 @@
-/** Jobs, nodes and Secrets for tests, with nothing in them that does not matter. */
+/** Minimal ImagePullJobs, NodeImages and Secrets for tests. */
 import type { Secret } from '@kruise/api/core/secret';
 import type { ImagePullJob, ImagePullJobStatus } from '@kruise/api/kruise/imagepulljob';
 import type { ImageSpec, ImageTagSpec, ImageTagStatus, NodeImage, NodeImageStatus } from '@kruise/api/kruise/nodeimage';
@@ -12,7 +12,7 @@ export const image = { name: 'app', tag: 'v1' };
 
 type JobParts = { readonly metadata?: ImagePullJob['metadata']; readonly status?: Partial<ImagePullJobStatus> };
 
-/** A job that has been taken in hand. */
+/** Builds a job with its finalizer. */
 export function job(spec: Partial<ImagePullJob['spec']> = {}, { metadata, status }: JobParts = {}): ImagePullJob {
   return {
     apiVersion: 'apps.kruise.io/v1beta1',
@@ -33,7 +33,7 @@ export function owner(uid: string) {
   return { apiVersion: 'apps.kruise.io/v1beta1', kind: 'ImagePullJob', namespace: 'default', name: 'pull', uid };
 }
 
-/** A node that has been told of the image, and what it says of it. */
+/** Builds a NodeImage with the image in its spec, and the phase in its status. */
 export function told(name: string, phase?: ImageTagStatus['phase'], tag: Partial<ImageTagSpec> = {}): NodeImage {
   const spec = { tag: 'v1', ownerReferences: [owner('u')], version: 0, ...tag };
   const said = phase ? [{ tag: 'v1', phase, version: spec.version }] : [];
@@ -50,7 +50,7 @@ export function nodeImage(name: string, app?: ImageSpec, said: readonly ImageTag
   };
 }
 
-/** What a node says of the image. */
+/** Builds a NodeImage status with tags of the image. */
 export function nodeStatus(tags: readonly ImageTagStatus[]): NodeImageStatus {
   return { desired: 1, succeeded: 0, failed: 0, pulling: 0, waiting: 0, imageStatuses: { app: { tags } } };
 }
@@ -65,7 +65,7 @@ export function secret(name: string, metadata: Secret['metadata'] = {}, data = {
   };
 }
 
-/** A copy of a Secret that jobs use. */
+/** Builds a copy of a Secret that jobs use. */
 export function copy(
   name: string,
   source: string,

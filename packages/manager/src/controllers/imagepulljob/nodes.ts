@@ -1,4 +1,4 @@
-/** Which nodes a job is for (images.md §3.6). */
+/** Nodes of an ImagePullJob. */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { type NodeImage, nodeImage } from '@kruise/api/kruise/nodeimage';
@@ -32,7 +32,10 @@ function nodeNameOf({ spec }: Pod): string {
   return spec?.nodeName ?? '';
 }
 
-/** Whether a job may be for a node. Where Pods decide it is taken to be: to look at them costs more than a look too many. */
+/**
+ * Reports whether a job may select a node. Always true with a Pod selector: a lookup of the Pods costs more than an
+ * unneeded reconcile.
+ */
 export function mayBeFor({ spec: { selector, podSelector } }: ImagePullJob, { metadata }: NodeImage): boolean {
   if (podSelector || !selector) return true;
   return selector.names ? selector.names.includes(metadata.name ?? '') : selectorOf(selector).matches(metadata.labels);

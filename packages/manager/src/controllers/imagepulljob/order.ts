@@ -18,22 +18,22 @@ export type Order = {
   readonly now: Instant;
 };
 
-/** Has a node fetch the image of a job (images.md §3.11). */
+/** Adds the image of a job to a NodeImage. */
 export function order(wanted: Order): readonly Action[] {
   const { nodeImage, image } = wanted;
   const changed = specFor(wanted);
   const before = nodeImage.spec.images?.[image.name];
   if (changed === before) return [];
-  // Specifications are JSON.
+  // The specs are plain JSON.
   const images = createMergePatch(
     { [image.name]: before } as JsonObject,
     { [image.name]: changed } as unknown as JsonObject,
   );
-  // Lists are replaced as a whole: the version makes sure that nobody else's tag is lost.
+  // A merge patch replaces whole lists: the resourceVersion ensures that no tag of another writer is lost.
   return [patch(nodeImage, { metadata: { resourceVersion: nodeImage.metadata.resourceVersion }, spec: { images } })];
 }
 
-/** What a NodeImage is to say of the image; the very same where it says all of it. */
+/** Returns the desired image spec of a NodeImage; the same object where nothing changes. */
 export function specFor(wanted: Order): ImageSpec {
   const { job, image, nodeImage, secrets, now } = wanted;
   const before: ImageSpec = nodeImage.spec.images?.[image.name] ?? { tags: [] };
@@ -48,12 +48,12 @@ export function specFor(wanted: Order): ImageSpec {
     ...rest,
     ...(pullSecrets.length > 0 ? { pullSecrets } : {}),
     tags: [...before.tags.filter((each) => each !== present), tag].sort((a, b) => compareStrings(a.tag, b.tag)),
-    // Of several jobs the last has its way.
+    // The last of several jobs determines the sandbox configuration.
     ...(job.spec.sandboxConfig ? { sandboxConfig: job.spec.sandboxConfig } : {}),
   };
 }
 
-/** A tag that others have wanted is fetched anew, as the job cannot know how long ago that was. */
+/** Adds the job as an owner of a tag and pulls the tag again: the job cannot know how old the last pull is. */
 function wantedToo(tag: ImageTagSpec, job: ImagePullJob, now: Instant): ImageTagSpec {
   return {
     ...tag,
@@ -88,7 +88,10 @@ const daySeconds = 86_400;
 const shortestDeadlineSeconds = 1800;
 const spreadSeconds = { always: 300, never: 1200 };
 
-/** How nodes go about it. Tags of jobs that never end are dropped about once a day, and are fetched again then. */
+/**
+ * Returns the pull policy of a tag. Tags of jobs that never complete expire about once a day, and are pulled again
+ * then.
+ */
 export function pullPolicyFor(job: ImagePullJob, settings: Settings): NonNullable<ImageTagSpec['pullPolicy']> {
   const { pullPolicy, completionPolicy } = job.spec;
   const { timeoutSeconds = 600, backoffLimit = 3 } = pullPolicy ?? {};
@@ -109,7 +112,10 @@ export function pullPolicyFor(job: ImagePullJob, settings: Settings): NonNullabl
   };
 }
 
-/** A number below a limit that differs from job to job, so that what was written together does not end together. */
+/**
+ * Returns a number below a limit that differs between jobs, so that tags that were written together do not expire
+ * together.
+ */
 function share({ metadata: { uid = '' } }: ImagePullJob, limit: number): number {
   return fnv1a(new TextEncoder().encode(uid)) % limit;
 }

@@ -38,7 +38,7 @@ const cases: {
     uses: ['key-1 batch'],
   },
   {
-    name: 'a copy that is used already is left alone',
+    name: 'a copy that the job already uses is not changed',
     copies: [copy('key-1', 'default/key', ['default/pull'])],
     does: [],
     uses: ['key-1 batch'],
@@ -51,45 +51,45 @@ const cases: {
     uses: ['key-1 batch'],
   },
   {
-    name: 'of several copies the first by name is taken',
+    name: 'the first of several copies by name is used',
     copies: ['c', 'a', 'b'].map((name) => copy(name, 'default/key', [])),
     does: ['update a for default/pull'],
     uses: ['a batch'],
   },
   {
-    name: 'of several copies in use the last by name is kept',
+    name: 'the last of several copies in use by name is kept',
     copies: ['c', 'a', 'b'].map((name) => copy(name, 'default/key', name === 'c' ? [] : ['default/pull'])),
     does: [],
     uses: ['b batch'],
   },
   {
-    name: 'a copy of something else is given back',
+    name: 'a copy of another source is released',
     copies: [copy('key-1', 'default/key', ['default/pull']), copy('old-1', 'default/old', ['default/pull', 'x/y'])],
     does: ['update old-1 for x/y'],
     uses: ['key-1 batch'],
   },
   {
-    name: 'a copy on its way out is none, and its name is taken',
+    name: 'a terminating copy is ignored, and its name is taken',
     copies: [copy('key-7ba89e', 'default/key', ['default/pull'], { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     does: ['create key-7ca8a0'],
     uses: ['key-7ca8a0 batch'],
   },
   {
-    name: 'a Secret of no known source is nobody’s copy',
+    name: 'a Secret without a source annotation is not a copy',
     copies: [secret('foreign', { namespace: settings.daemonConfigNamespace })],
     does: ['create key-7ba89e'],
     uses: ['key-7ba89e batch'],
   },
-  { name: 'a Secret that is not there is done without', copies: [], sources: [], does: [], uses: [] },
+  { name: 'a missing Secret is skipped', copies: [], sources: [], does: [], uses: [] },
   {
-    name: 'without Secrets nothing is done',
+    name: 'a job without Secrets needs no action',
     job: job(),
     copies: [copy('a', 'default/x', ['default/pull'])],
     does: [],
     uses: [],
   },
   {
-    name: 'where daemons may read, nothing is copied',
+    name: "in the daemon's namespace nothing is copied",
     job: job({ pullSecrets: ['key'] }, { metadata: { namespace: settings.daemonConfigNamespace } }),
     copies: [],
     does: [],
@@ -107,7 +107,7 @@ for (const { name, job: of = pulling, copies, sources, does, uses } of cases) {
   });
 }
 
-test('a copy is like its source, and says whose it is', () => {
+test('a copy has the content of its source, and names its source and jobs', () => {
   const source = secret('key', { labels: { l: '1' }, annotations: { a: '2' } });
   const [action] = claimSecrets(observed(pulling, [], [source]), settings).actions;
   assert.ok(action?.type === 'create');
@@ -131,20 +131,20 @@ test('a copy is like its source, and says whose it is', () => {
 });
 
 const releases: { name: string; job?: ImagePullJob; copies: readonly Secret[]; does: readonly string[] }[] = [
-  { name: 'the last job takes the copy with it', copies: [copy('a', 's', ['default/pull'])], does: ['remove a'] },
+  { name: 'the last job deletes the copy', copies: [copy('a', 's', ['default/pull'])], does: ['remove a'] },
   {
-    name: 'a copy that others use stays for them',
+    name: 'a copy that others use stays',
     copies: [copy('a', 's', ['default/pull', 'x/y', 'nonsense'])],
     does: ['update a for x/y'],
   },
-  { name: 'a copy of others is left alone', copies: [copy('a', 's', ['x/y'])], does: [] },
+  { name: 'a copy of other jobs is not changed', copies: [copy('a', 's', ['x/y'])], does: [] },
   {
-    name: 'a copy on its way out is left alone',
+    name: 'a terminating copy is not changed',
     copies: [copy('a', 's', ['default/pull'], { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     does: [],
   },
   {
-    name: 'what daemons read anyway is not taken away',
+    name: "Secrets in the daemon's namespace are not deleted",
     job: job({}, { metadata: { namespace: settings.daemonConfigNamespace } }),
     copies: [copy('a', 's', ['kruise-daemon-config/pull'])],
     does: [],
@@ -154,7 +154,7 @@ for (const { name, job: of = job(), copies, does } of releases) {
   test(name, () => assert.deepEqual(said(releaseSecrets(observed(of, copies), settings)), does));
 }
 
-test('a copy is removed in the version that was seen, as a job may just have begun to use it', () => {
+test('a copy is deleted with a resourceVersion precondition, as another job may start to use it', () => {
   const [action] = releaseSecrets(observed(job(), [copy('a', 's', ['default/pull'])]), settings);
   assert.deepEqual(action?.type === 'remove' && action.options, { preconditions: { resourceVersion: '1' } });
 });

@@ -1,6 +1,7 @@
 /**
- * Daemons may read Secrets in one namespace only, so what a job pulls with is copied there: once, for all jobs that pull
- * with it. Each copy says which jobs these are, and goes with the last of them (images.md §3.9).
+ * Copies of pull secrets. Daemons may read Secrets in one namespace only, so the pull secrets of a job are copied to
+ * that namespace: once, for all jobs that use them. An annotation of each copy lists these jobs. The copy is deleted
+ * with its last job.
  */
 import type { Secret } from '@kruise/api/core/secret';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
@@ -18,11 +19,11 @@ import type { Observed, Settings } from './decide.ts';
 
 export type Claimed = {
   readonly actions: readonly Action[];
-  /** What NodeImages are to refer to. */
+  /** Pull secrets for the NodeImages. */
   readonly references: readonly PullSecret[];
 };
 
-/** Copies what a job pulls with, keeps copies up to date, and gives back those the job does not use. */
+/** Copies the pull secrets of a job, updates copies, and releases copies that the job does not use any more. */
 export function claimSecrets(observed: Observed, settings: Settings): Claimed {
   const { job, copies } = observed;
   const { daemonConfigNamespace: namespace } = settings;
@@ -41,7 +42,7 @@ export function claimSecrets(observed: Observed, settings: Settings): Claimed {
   };
 }
 
-/** Gives back all that a job has used. */
+/** Releases all copies that a job uses. */
 export function releaseSecrets({ job, copies }: Observed, { daemonConfigNamespace }: Settings): readonly Action[] {
   if (job.metadata.namespace === daemonConfigNamespace) return [];
   return usableCopies(copies)
@@ -52,7 +53,7 @@ export function releaseSecrets({ job, copies }: Observed, { daemonConfigNamespac
 function claim(observed: Observed, settings: Settings, name: string, usable: readonly Secret[]): Claimed {
   const { job, secretNamed } = observed;
   const source = secretNamed(name);
-  // It wakes the job when it comes to be; meanwhile the job goes on without.
+  // The creation of the Secret enqueues the job; meanwhile the job runs without the Secret.
   if (!source) return { actions: [], references: [] };
   const { daemonConfigNamespace: namespace } = settings;
   const copy = copyOf(sourceKey(job, name), job, usable);
@@ -70,7 +71,10 @@ function claim(observed: Observed, settings: Settings, name: string, usable: rea
   };
 }
 
-/** There is one as a rule. Of several, which older releases made, the job stays with the one it has used. */
+/**
+ * Finds the copy of a source. Usually there is only one. Of several copies, which older releases created, the job keeps
+ * the one it uses.
+ */
 function copyOf(source: string, job: ImagePullJob, usable: readonly Secret[]): Secret | undefined {
   const copies = usable.filter((copy) => sourceOf(copy) === source);
   return copies.findLast((copy) => isUsedBy(copy, job)) ?? copies[0];
@@ -102,7 +106,7 @@ function newCopy(source: Secret, { job, copies }: Observed, namespace: string): 
 const utf8 = new TextEncoder();
 const longestStem = 246;
 
-/** A name that follows from the source, so that a copy made twice is refused the second time. */
+/** Returns a name that is derived from the source, so that the API server refuses to create the same copy twice. */
 function nameFor(source: Secret, copies: readonly Secret[]): string {
   const taken = new Set(copies.map(({ metadata }) => metadata.name));
   const stem = (source.metadata.name ?? '').slice(0, longestStem);
@@ -113,7 +117,7 @@ function nameFor(source: Secret, copies: readonly Secret[]): string {
   }
 }
 
-/** Written whole, and only in the version that was read: another job may be about to use the copy. */
+/** Releases a copy, with the resourceVersion as a precondition: another job may start to use the copy. */
 function release(copy: Secret, job: ImagePullJob): Action {
   const users = usersOf(copy).filter((user) => user !== keyOf(job));
   if (users.length > 0) return update(withUsers(copy, users));
@@ -129,7 +133,7 @@ function sourceOf({ metadata }: Secret): string {
   return metadata.annotations?.[imagePullSecretSourceAnnotation] ?? '';
 }
 
-/** The jobs that use a copy. */
+/** Returns the jobs that use a copy. */
 function usersOf({ metadata }: Secret): readonly string[] {
   const text = metadata.annotations?.[imagePullSecretReferencesAnnotation] ?? '';
   return text.split(',').filter((key) => /^[^/]+\/[^/]+$/.test(key));

@@ -4,17 +4,17 @@ import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import { statusOfTag } from '../nodeimage/tag-status.ts';
 import { compareNames, type ImageTag, isWantedBy, missingSecrets, tagOf } from './image-tag.ts';
 
-/** How far each node is with the image of a job. */
+/** Derived state of one ImagePullJob reconcile: the progress of each node. */
 export type Census = {
   readonly succeeded: readonly NodeImage[];
   readonly failed: readonly NodeImage[];
   readonly active: readonly NodeImage[];
-  /** Those that have not been told all of it, by name; some of them are counted above, too. */
+  /** NodeImages that lack the tag or a secret, by name; some of them are counted above, too. */
   readonly unsynced: readonly NodeImage[];
   readonly desired: number;
 };
 
-/** Counts what the nodes say of the image (images.md §3.10). */
+/** Counts the NodeImages by the phase of the image. */
 export function takeCensus(
   job: ImagePullJob,
   image: ImageTag,
@@ -83,7 +83,7 @@ function isPastDeadline({ spec }: ImagePullJob, startedAt: Instant, now: Instant
   return type !== 'Never' && seconds != null && seconds * 1000 <= now - startedAt;
 }
 
-/** Each name once: a node that is at it may lack a secret as well. */
+/** Returns each name once: a node that pulls the image may lack a secret as well. */
 function namesOf(nodeImages: readonly NodeImage[]): readonly string[] {
   return [...new Set(nodeImages.toSorted(compareNames).map(({ metadata }) => metadata.name ?? ''))];
 }

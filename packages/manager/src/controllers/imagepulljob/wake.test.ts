@@ -24,7 +24,7 @@ const jobs = [
   named('done', { podSelector: {}, pullSecrets: ['key'] }, done),
 ];
 
-/** What is known of jobs, and nothing else. */
+/** Returns caches with jobs only. */
 function cachesOf(known: readonly ImagePullJob[]): Caches {
   const store = createObjectStore<ImagePullJob>();
   for (const each of known) store.set(keyOf(each), each);
@@ -32,7 +32,7 @@ function cachesOf(known: readonly ImagePullJob[]): Caches {
     assert.equal(kind, imagePullJob);
     return store;
   };
-  // Whom to wake is told by jobs alone.
+  // The mappers read only jobs.
   return { of } as unknown as Caches;
 }
 const caches = cachesOf(jobs);
@@ -45,37 +45,37 @@ const leaving: NodeImage = { ...nodeImage('a'), metadata: { name: 'a', deletionT
 
 const nodes: { name: string; change: Change<NodeImage>; wakes: readonly string[] }[] = [
   {
-    name: 'a node that is new',
+    name: 'a new node',
     change: { type: 'added', object: nodeImage('a'), cause: 'event' },
     wakes: [...everyone.slice(0, 3), 'on-a', 'by-pods'],
   },
   {
-    name: 'a node on its way out',
+    name: 'a terminating node',
     change: { type: 'updated', object: leaving, previous: nodeImage('a'), cause: 'event' },
     wakes: [...everyone.slice(0, 3), 'on-a', 'by-pods'],
   },
   {
-    name: 'a node that has not changed',
+    name: 'an unchanged node',
     change: { type: 'updated', object: told('a', 'Pulling'), previous: told('a', 'Pulling'), cause: 'event' },
     wakes: [],
   },
   {
-    name: 'a node with other labels',
+    name: 'a node with new labels',
     change: { type: 'updated', object: labelled('1'), previous: labelled('2'), cause: 'event' },
     wakes: ['in-zone'],
   },
   {
-    name: 'a node that says more of a tag',
+    name: 'a node that reports a change of a tag',
     change: { type: 'updated', object: told('a', 'Succeeded'), previous: told('a', 'Pulling'), cause: 'event' },
     wakes: ['all', 'on-a'],
   },
   {
-    name: 'a node that says something for the first time',
+    name: 'a node with a first status',
     change: { type: 'updated', object: told('a', 'Pulling'), previous: told('a'), cause: 'event' },
     wakes: ['all', 'on-a'],
   },
   {
-    name: 'a node that has other Secrets for an image',
+    name: 'a node with new Secrets for an image',
     change: {
       type: 'updated',
       object: withApp({ pullSecrets: [{ name: 'x' }] }),
@@ -85,12 +85,12 @@ const nodes: { name: string; change: Change<NodeImage>; wakes: readonly string[]
     wakes: ['all', 'other-tag', 'on-a'],
   },
   {
-    name: 'a node that is to fetch an image no more',
+    name: 'a node without a former image',
     change: { type: 'updated', object: nodeImage('a'), previous: withApp({}), cause: 'event' },
     wakes: ['all', 'other-tag', 'on-a'],
   },
   {
-    name: 'a node whose tags have changed places',
+    name: 'a node with reordered tags',
     change: {
       type: 'updated',
       object: withApp({ tags: [{ tag: 'v1' }, { tag: 'v2' }] }),
@@ -100,7 +100,7 @@ const nodes: { name: string; change: Change<NodeImage>; wakes: readonly string[]
     wakes: [],
   },
   {
-    name: 'a node that says no more of an image',
+    name: 'a node without a former image status',
     change: {
       type: 'updated',
       object: { ...withApp({}), status: nodeStatus([]) },
@@ -111,7 +111,7 @@ const nodes: { name: string; change: Change<NodeImage>; wakes: readonly string[]
   },
 ];
 for (const { name, change, wakes: expected } of nodes) {
-  test(`${name} wakes [${expected}]`, () => assert.deepEqual(wakes(jobsOfNodeImage(change, caches)), expected));
+  test(`${name} enqueues [${expected}]`, () => assert.deepEqual(wakes(jobsOfNodeImage(change, caches)), expected));
 }
 
 const pod = (parts: { node?: string; app?: string; namespace?: string; isLeaving?: boolean } = {}): Pod => ({
@@ -127,23 +127,23 @@ const pod = (parts: { node?: string; app?: string; namespace?: string; isLeaving
 });
 const onA = { node: 'a' };
 const podCases: { name: string; now: Pod; before?: Pod; wakes: readonly string[] }[] = [
-  { name: 'a Pod without a node', now: pod(), wakes: [] },
-  { name: 'a Pod that comes to a node', now: pod(onA), before: pod(), wakes: ['by-pods'] },
-  { name: 'a Pod that was there', now: pod(onA), wakes: ['by-pods'] },
-  { name: 'a Pod of another kind', now: pod({ ...onA, app: 'db' }), wakes: [] },
-  { name: 'a Pod elsewhere', now: pod({ ...onA, namespace: 'other' }), wakes: [] },
-  { name: 'a Pod that says how it is', now: pod(onA), before: pod(onA), wakes: [] },
-  { name: 'a Pod that leaves', now: pod({ ...onA, isLeaving: true }), before: pod(onA), wakes: ['by-pods'] },
+  { name: 'an unscheduled Pod', now: pod(), wakes: [] },
+  { name: 'a scheduled Pod', now: pod(onA), before: pod(), wakes: ['by-pods'] },
+  { name: 'an initial Pod', now: pod(onA), wakes: ['by-pods'] },
+  { name: 'a Pod with other labels', now: pod({ ...onA, app: 'db' }), wakes: [] },
+  { name: 'a Pod in another namespace', now: pod({ ...onA, namespace: 'other' }), wakes: [] },
+  { name: 'a Pod with a new status', now: pod(onA), before: pod(onA), wakes: [] },
+  { name: 'a terminating Pod', now: pod({ ...onA, isLeaving: true }), before: pod(onA), wakes: ['by-pods'] },
   {
-    name: 'a Pod that still leaves',
+    name: 'a Pod that is still terminating',
     now: pod({ ...onA, isLeaving: true }),
     before: pod({ ...onA, isLeaving: true }),
     wakes: [],
   },
-  { name: 'a Pod that becomes another kind', now: pod({ ...onA, app: 'db' }), before: pod(onA), wakes: ['by-pods'] },
+  { name: 'a Pod with new labels', now: pod({ ...onA, app: 'db' }), before: pod(onA), wakes: ['by-pods'] },
 ];
 for (const { name, now, before, wakes: expected } of podCases) {
-  test(`${name} wakes [${expected}]`, () => {
+  test(`${name} enqueues [${expected}]`, () => {
     const change: Change<Pod> = before
       ? { type: 'updated', object: now, previous: before, cause: 'event' }
       : { type: 'added', object: now, cause: 'event' };
@@ -154,21 +154,21 @@ for (const { name, now, before, wakes: expected } of podCases) {
 const key = secret('key');
 const secrets: { name: string; change: Change<typeof key>; wakes: readonly string[] }[] = [
   {
-    name: 'a Secret that comes to be',
+    name: 'a new Secret',
     change: { type: 'added', object: key, cause: 'event' },
     wakes: ['with-key', 'done'],
   },
   {
-    name: 'a Secret with other contents',
+    name: 'a Secret with new content',
     change: { type: 'updated', object: secret('key', {}, { a: 'Yw==' }), previous: key, cause: 'event' },
     wakes: ['with-key', 'done'],
   },
   {
-    name: 'a Secret with the same contents',
+    name: 'a Secret with the same content',
     change: { type: 'updated', object: secret('key', { labels: { a: 'b' } }), previous: key, cause: 'event' },
     wakes: [],
   },
-  { name: 'a Secret that is gone', change: { type: 'deleted', object: key, cause: 'event' }, wakes: [] },
+  { name: 'a deleted Secret', change: { type: 'deleted', object: key, cause: 'event' }, wakes: [] },
   {
     name: 'a copy',
     change: { type: 'added', object: secret('key', { namespace: 'kruise-daemon-config' }), cause: 'event' },
@@ -176,7 +176,7 @@ const secrets: { name: string; change: Change<typeof key>; wakes: readonly strin
   },
 ];
 for (const { name, change, wakes: expected } of secrets) {
-  test(`${name} wakes [${expected}]`, () => {
+  test(`${name} enqueues [${expected}]`, () => {
     assert.deepEqual(wakes(jobsOfSecret('kruise-daemon-config')(change, caches)), expected);
   });
 }

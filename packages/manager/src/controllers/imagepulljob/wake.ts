@@ -1,4 +1,4 @@
-/** Which jobs are to look again when something changes (images.md §3.7): as few as can be told. */
+/** Event filters: ImagePullJobs to enqueue when an object changes, as few as possible. */
 import { nameAndTagOf } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Secret } from '@kruise/api/core/secret';
@@ -11,7 +11,7 @@ import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { mayBeFor } from './nodes.ts';
 
-/** A node was added or taken away, has other labels, or says something new of an image. */
+/** Returns the jobs to enqueue when a NodeImage is added, deleted or relabelled, or reports a change of an image. */
 export function jobsOfNodeImage({ type, object, previous }: Change<NodeImage>, caches: Caches): readonly Key[] {
   const jobs = caches.of(imagePullJob);
   if (type !== 'updated' || !previous || isBeingDeleted(object)) {
@@ -25,7 +25,7 @@ export function jobsOfNodeImage({ type, object, previous }: Change<NodeImage>, c
   return keysOf([...moved, ...told.filter((job) => mayBeFor(job, object))]);
 }
 
-/** A Pod came to a node, left it, or is another kind of Pod now. */
+/** Returns the jobs to enqueue when a Pod is scheduled or deleted, or its labels change. */
 export function jobsOfPod({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
   const { namespace = '', labels } = object.metadata;
   if (!object.spec?.nodeName) return [];
@@ -39,7 +39,7 @@ export function jobsOfPod({ type, object, previous }: Change<Pod>, caches: Cache
   return keysOf(jobs.filter((job) => selects(job, previous) !== selects(job, object)));
 }
 
-/** What a job pulls with came to be, or is something else now. */
+/** Returns the jobs to enqueue when their pull secret is created or changed. */
 export function jobsOfSecret(daemonConfigNamespace: string) {
   return ({ type, object, previous }: Change<Secret>, caches: Caches): readonly Key[] => {
     const { namespace } = object.metadata;
@@ -61,7 +61,7 @@ function running(job: ImagePullJob): readonly string[] {
   return isRunning(job) ? ['yes'] : [];
 }
 
-/** By name, for what concerns all tags, and by name and tag. */
+/** Index by image name, for changes of all tags, and by name and tag. */
 function byImage(job: ImagePullJob): readonly string[] {
   const image = isRunning(job) ? nameAndTagOf(job.spec.image) : undefined;
   return image ? [image.name, taggedKey(image.name, image.tag)] : [];
@@ -76,12 +76,12 @@ function bySecret(job: ImagePullJob): readonly string[] {
   return isBeingDeleted(job) ? [] : (job.spec.pullSecrets ?? []).map((name) => `${namespace}/${name}`);
 }
 
-/** No name of an image has a space in it. */
+/** Image names contain no space. */
 function taggedKey(name: string, tag: string): string {
   return `${name} ${tag}`;
 }
 
-/** The images, as `byImage` has them, of which a NodeImage says or wants something else than before. */
+/** Returns the images, as index keys of `byImage`, whose spec or status in a NodeImage changed. */
 function changedImages(before: NodeImage, after: NodeImage): readonly string[] {
   return [
     ...changesIn(before.spec.images, after.spec.images),
@@ -106,7 +106,7 @@ function changesIn(before: Listed = {}, after: Listed = {}): readonly string[] {
   });
 }
 
-/** Their order means nothing. */
+/** Returns the tags that changed, in any order. */
 function changedTags(before: Tagged['tags'], after: Tagged['tags']): readonly string[] {
   const all = new Set([...before, ...after].map(({ tag }) => tag));
   const find = (tags: Tagged['tags'], tag: string) => tags.find((each) => each.tag === tag);

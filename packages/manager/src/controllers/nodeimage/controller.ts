@@ -44,7 +44,7 @@ function isThere(caches: Caches, { apiVersion = '', kind, namespace = '', name =
   return caches.of(imagePullJob).get({ namespace, name })?.metadata.uid === uid;
 }
 
-/** A node's heartbeat means nothing; only that it is there, is gone, or has other labels. */
+/** Ignores the heartbeats of a node: only its creation, deletion and labels count. */
 function ofNode({ type, object }: Change<Node>, caches: Caches): readonly Key[] {
   if (isVirtualNode(object)) return [];
   const { name = '', labels = {} } = object.metadata;
@@ -64,7 +64,7 @@ function ofJobThatIsGone({ type, object }: Change<ImagePullJob>, caches: Caches)
     .map(keyOf);
 }
 
-/** NodeImages by the jobs that want something of them. */
+/** Index of NodeImages by the UIDs of jobs that own a tag. */
 function byOwner({ spec }: NodeImage): readonly string[] {
   const tags = Object.values(spec.images ?? {}).flatMap((image) => image.tags);
   return [...new Set(tags.flatMap(({ ownerReferences = [] }) => ownerReferences.flatMap(({ uid }) => uid ?? [])))];

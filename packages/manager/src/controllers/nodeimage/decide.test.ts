@@ -50,7 +50,7 @@ const status = (tags: readonly ImageTagStatus[]) => ({
   imageStatuses: { app: { tags } },
 });
 
-/** What is done, in words; of an update what it leaves of the image `app`. */
+/** Formats the decision; an update is shown by the tags it keeps of the image `app`. */
 function said({ actions, status: reported, requeueAfterSeconds: wait }: ReturnType<typeof decide>): readonly string[] {
   return [
     ...actions.map((action) => {
@@ -73,20 +73,36 @@ const deleted = (object: NodeImage): NodeImage => ({
 const fake = nodeImage(undefined, { metadata: { name: 'node-1', labels: { 'apps.kruise.io/fake-nodeimage': '' } } });
 
 const lives: { name: string; observed: Partial<Observed>; does: readonly string[] }[] = [
-  { name: 'a node that is ready long enough gets one', observed: {}, does: ['create'] },
-  { name: 'a node that has just become ready gets one later', observed: { node: readyNode(10) }, does: ['wait 20'] },
+  { name: 'a node that has been ready long enough gets a NodeImage', observed: {}, does: ['create'] },
   {
-    name: 'a node that is not ready gets none',
+    name: 'a node that has just become ready gets a NodeImage later',
+    observed: { node: readyNode(10) },
+    does: ['wait 20'],
+  },
+  {
+    name: 'a node that is not ready gets no NodeImage',
     observed: { node: { ...readyNode(3600), status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } } },
     does: [],
   },
-  { name: 'without a node there is none', observed: { node: undefined, nodeImage: nodeImage() }, does: ['remove'] },
-  { name: 'it is removed once', observed: { node: undefined, nodeImage: deleted(nodeImage()) }, does: [] },
-  { name: 'one that is meant to have no node stays', observed: { node: undefined, nodeImage: fake }, does: [] },
-  { name: 'one on its way out is left alone', observed: { nodeImage: deleted(nodeImage()) }, does: [] },
-  { name: 'one that is as it should be is left alone', observed: { nodeImage: nodeImage() }, does: [] },
   {
-    name: 'it has the labels of its node',
+    name: 'the NodeImage of a deleted node is deleted',
+    observed: { node: undefined, nodeImage: nodeImage() },
+    does: ['remove'],
+  },
+  {
+    name: 'a terminating NodeImage is not deleted again',
+    observed: { node: undefined, nodeImage: deleted(nodeImage()) },
+    does: [],
+  },
+  {
+    name: 'a NodeImage with the fake label stays without a node',
+    observed: { node: undefined, nodeImage: fake },
+    does: [],
+  },
+  { name: 'a terminating NodeImage is ignored', observed: { nodeImage: deleted(nodeImage()) }, does: [] },
+  { name: 'an up-to-date NodeImage is not changed', observed: { nodeImage: nodeImage() }, does: [] },
+  {
+    name: 'a NodeImage gets the labels of its node',
     observed: { nodeImage: nodeImage({ app: { tags: [tag()] } }, { metadata: { name: 'node-1' } }) },
     does: ['keep v1'],
   },
@@ -102,42 +118,46 @@ const done = (completed: number, version?: number): ImageTagStatus => ({
 const keptFor = (seconds: number) => ({ pullPolicy: { ttlSecondsAfterFinished: seconds } });
 
 const tags: { name: string; tags: readonly ImageTagSpec[]; status?: ImageTagStatus; does: readonly string[] }[] = [
-  { name: 'a tag nobody dated goes', tags: [{ tag: 'v1' }], does: ['keep nothing'] },
-  { name: 'a tag of a job that is there stays', tags: [tag({ ownerReferences: [owner('a')] })], does: ['wait 600'] },
+  { name: 'a tag without a creation time is removed', tags: [{ tag: 'v1' }], does: ['keep nothing'] },
+  { name: 'a tag of an existing job stays', tags: [tag({ ownerReferences: [owner('a')] })], does: ['wait 600'] },
   {
-    name: 'a tag of jobs that are gone goes',
+    name: 'a tag of deleted jobs is removed',
     tags: [tag({ ownerReferences: [owner('gone')] })],
     does: ['keep nothing'],
   },
   {
-    name: 'a job that is gone is struck out',
+    name: 'a deleted job is removed from the owners',
     tags: [tag({ ownerReferences: [owner('gone'), owner('b')] })],
     does: ['keep v1 of b'],
   },
-  { name: 'a tag that never had a job stays', tags: [tag({ ownerReferences: [] })], does: ['wait 600'] },
+  { name: 'a tag without owners stays', tags: [tag({ ownerReferences: [] })], does: ['wait 600'] },
   {
-    name: 'one tag goes, the other stays',
+    name: 'one tag is removed, the other stays',
     tags: [{ tag: 'v0' }, tag()],
     does: ['keep v1'],
   },
   {
-    name: 'a tag goes when it was kept long enough',
+    name: 'a tag is removed after its TTL',
     tags: [tag(keptFor(60))],
     status: done(61),
     does: ['keep nothing'],
   },
-  { name: 'a tag goes at the very second', tags: [tag(keptFor(60))], status: done(60), does: ['keep nothing'] },
-  { name: 'a tag is kept until then', tags: [tag(keptFor(60))], status: done(30), does: ['wait 30'] },
-  { name: 'a look is not worth while for less than 3 s', tags: [tag(keptFor(60))], status: done(59), does: ['wait 3'] },
+  { name: 'a tag is removed exactly at its TTL', tags: [tag(keptFor(60))], status: done(60), does: ['keep nothing'] },
+  { name: 'a tag is kept until its TTL', tags: [tag(keptFor(60))], status: done(30), does: ['wait 30'] },
+  { name: 'the requeue delay is at least 3 s', tags: [tag(keptFor(60))], status: done(59), does: ['wait 3'] },
   {
-    name: 'what was done in another version does not count',
+    name: 'the completion of another version does not count',
     tags: [tag({ ...keptFor(60), version: 2 })],
     status: done(61, 1),
     does: ['wait 600'],
   },
-  { name: 'a node that does not answer for 10 min has failed', tags: [tag({ createdAt: ago(600) })], does: ['report'] },
   {
-    name: 'a node may take 10 min more than its deadline',
+    name: 'a node that does not respond for 10 min has failed',
+    tags: [tag({ createdAt: ago(600) })],
+    does: ['report'],
+  },
+  {
+    name: 'a node may exceed its deadline by 10 min',
     tags: [tag({ createdAt: ago(660), pullPolicy: { activeDeadlineSeconds: 120 } })],
     status: { tag: 'v1', phase: 'Pulling' },
     does: ['wait 60'],
@@ -149,7 +169,7 @@ const tags: { name: string; tags: readonly ImageTagSpec[]; status?: ImageTagStat
     does: ['report'],
   },
   {
-    name: 'a node without a deadline may take as long as it likes',
+    name: 'a node without a deadline may take any time',
     tags: [tag({ createdAt: ago(86_400) })],
     status: { tag: 'v1', phase: 'Pulling' },
     does: [],
@@ -162,7 +182,7 @@ for (const { name, tags: wanted, status: answer, does } of tags) {
   });
 }
 
-test('secrets that are gone are struck out, but for copies that jobs share', () => {
+test('missing secrets are removed, except for shared copies', () => {
   const pullSecrets = [{ name: 'there' }, { name: 'missing' }, { name: 'missing', mode: 'batch' }];
   const { actions } = look({ nodeImage: nodeImage({ app: { tags: [tag()], pullSecrets } }) });
   const [action] = actions;
@@ -173,7 +193,7 @@ test('secrets that are gone are struck out, but for copies that jobs share', () 
   ]);
 });
 
-test('a failure for lack of an answer is reported and told to everyone concerned', () => {
+test('a response timeout is reported in the status and in events for all owners', () => {
   const wanted = tag({ tag: 'v2', createdAt: ago(601), version: 3, ownerReferences: [owner('a')] });
   const others: ImageTagStatus[] = [
     { tag: 'v0', phase: 'Succeeded' },
@@ -201,7 +221,7 @@ test('a failure for lack of an answer is reported and told to everyone concerned
   );
 });
 
-test('has nothing to add to what it decided', () => {
+test('the decision is idempotent', () => {
   const anyTag = fc.record(
     {
       tag: fc.constantFrom('v1', 'v2', 'v3'),
@@ -229,7 +249,7 @@ test('has nothing to add to what it decided', () => {
         { app: { tags: wanted as ImageTagSpec[] } },
         { status: status(answers as ImageTagStatus[]) },
       );
-      // What is tidied is judged, and what has failed may not be worth keeping.
+      // Pruned tags are evaluated again, and failed tags may expire.
       for (let pass = 0; pass < 3; pass++) {
         const { actions, status: reported } = look({ nodeImage: object });
         const [action] = actions;

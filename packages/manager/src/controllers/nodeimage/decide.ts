@@ -1,4 +1,4 @@
-/** A NodeImage for every node, with nothing in it that nobody wants any more (images.md §2.6). */
+/** NodeImage reconciler: keeps a NodeImage for every node, and removes tags without owners. */
 import type { Node } from '@kruise/api/core/node';
 import type { ObjectReference } from '@kruise/api/core/reference';
 import type { NodeImage, NodeImageStatus } from '@kruise/api/kruise/nodeimage';
@@ -13,17 +13,17 @@ import { tidy } from './tidy.ts';
 
 export type Observed = {
   readonly name: string;
-  /** The node, unless it is on its way out. */
+  /** The node, unless it is terminating. */
   readonly node: Node | undefined;
   readonly nodeImage: NodeImage | undefined;
-  /** Whether a job is still there, finished or not. What is no job is always there. */
+  /** Reports whether the owning job still exists, finished or not. True for owners of other kinds. */
   readonly isThere: (owner: ObjectReference) => boolean;
   readonly hasSecret: (secret: { readonly namespace?: string; readonly name?: string }) => boolean;
 };
 
 type Settings = { readonly nodeImageCreationDelayMs: number };
 
-/** Fewer seconds are not worth a look of their own. */
+/** Minimum requeue delay. */
 const shortestWaitSeconds = 3;
 
 export function decide(observed: Observed, settings: Settings, now: Instant): Decision<NodeImageStatus> {
@@ -33,7 +33,7 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
   if (!node && nodeImage.metadata.labels?.[fakeNodeImageLabel] === undefined) return { actions: [remove(nodeImage)] };
 
   const tidied = tidy(nodeImage, observed, now);
-  // How far each tag is follows from what is wanted, so what is wanted is settled first.
+  // The status depends on the spec, so the spec is updated first.
   if (tidied.nodeImage !== nodeImage) return { actions: [update(tidied.nodeImage)] };
   const overdue = failOverdue(nodeImage, now);
   const wait = earliestRequeue(tidied.waitSeconds, overdue.waitSeconds).requeueAfterSeconds;
@@ -44,7 +44,7 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
   };
 }
 
-/** A node that has only just become ready may have no daemon yet that would answer. */
+/** Creates the NodeImage after a delay: a node that has just become ready may have no running daemon yet. */
 function makeFor(
   name: string,
   node: Node,

@@ -6,20 +6,20 @@ import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import { earliestRequeue } from '../../earliest-requeue.ts';
 import { statusOfTag } from './tag-status.ts';
 
-/** How long a node may take to say anything, or beyond its time to say how it went. */
+/** Time for a node to report the first status, or the result after the pull deadline. */
 const responseTimeoutMs = 10 * 60_000;
 
 export type Overdue = {
-  /** What the object is to say now, where a tag has failed for lack of an answer. */
+  /** New status, where a tag has failed for lack of a response. */
   readonly status?: NodeImageStatus;
   readonly told: readonly NewEvent[];
-  /** After how long the next answer is overdue. */
+  /** Delay until the next timeout. */
   readonly waitSeconds: number | undefined;
 };
 
 type Failure = { readonly name: string; readonly tag: ImageTagSpec; readonly message: string };
 
-/** Speaks for nodes that do not answer: their tags have failed (images.md §2.6, step 6). */
+/** Sets tags of unresponsive nodes to failed. */
 export function failOverdue(nodeImage: NodeImage, now: Instant): Overdue {
   const waits: number[] = [];
   const failures: Failure[] = [];
@@ -40,7 +40,7 @@ export function failOverdue(nodeImage: NodeImage, now: Instant): Overdue {
   };
 }
 
-/** When a node is to have answered, and what is said if it has not; undefined where nothing is expected of it. */
+/** Returns the response deadline of a node, and the failure message; undefined where no response is expected. */
 function answerDue(nodeImage: NodeImage, name: string, tag: ImageTagSpec) {
   if (tag.createdAt == null) return undefined;
   const latest = parseTime(tag.createdAt) + responseTimeoutMs;
@@ -78,7 +78,7 @@ function withFailures({ spec, status }: NodeImage, failures: readonly Failure[],
   };
 }
 
-/** The jobs that wanted the tag are told, and whoever looks at the node. */
+/** Returns the events for the owning jobs and for the NodeImage. */
 function eventsOf(nodeImage: NodeImage, { name, tag, message }: Failure): readonly NewEvent[] {
   const about = [...(tag.ownerReferences ?? []).map(referencedObject), nodeImage];
   return about.map((object) => ({

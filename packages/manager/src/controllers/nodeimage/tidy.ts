@@ -6,13 +6,13 @@ import type { Observed } from './decide.ts';
 import { statusOfTag } from './tag-status.ts';
 
 export type Tidied = {
-  /** The very same where nothing is to be changed. */
+  /** The same object where nothing changes. */
   readonly nodeImage: NodeImage;
-  /** After how long the next tag has been kept long enough. */
+  /** Delay until the next tag expires. */
   readonly waitSeconds: number | undefined;
 };
 
-/** Takes out what nobody wants any more, and gives the object the labels of its node (images.md §2.6, step 5). */
+/** Removes expired tags, orphaned tags and missing secrets, and copies the labels of the node. */
 export function tidy(nodeImage: NodeImage, observed: Observed, now: Instant): Tidied {
   const waits: number[] = [];
   const kept: [string, ImageSpec][] = [];
@@ -43,7 +43,7 @@ export function tidy(nodeImage: NodeImage, observed: Observed, now: Instant): Ti
   };
 }
 
-/** The tag with those of its owners that are there; nothing where it had some, and all are gone. */
+/** Returns the tag with its existing owners; undefined where all owners are gone. */
 function withOwners(tag: ImageTagSpec, { isThere }: Observed): ImageTagSpec | undefined {
   const { ownerReferences = [] } = tag;
   const owners = ownerReferences.filter(isThere);
@@ -51,7 +51,7 @@ function withOwners(tag: ImageTagSpec, { isThere }: Observed): ImageTagSpec | un
   return owners.length === 0 ? undefined : { ...tag, ownerReferences: owners };
 }
 
-/** How long a tag that is done with is kept yet; undefined while it is not, or where nothing is said of it. */
+/** Returns the remaining TTL of a finished tag; undefined while the tag is unfinished or has no status. */
 function remainingLifeMs(nodeImage: NodeImage, name: string, tag: ImageTagSpec, now: Instant): number | undefined {
   const ttlSeconds = tag.pullPolicy?.ttlSecondsAfterFinished;
   const completionTime = statusOfTag(nodeImage, name, tag)?.completionTime;
@@ -59,7 +59,7 @@ function remainingLifeMs(nodeImage: NodeImage, name: string, tag: ImageTagSpec, 
   return parseTime(completionTime) + ttlSeconds * 1000 - now;
 }
 
-/** Copies that jobs share go with the image; of all others it is looked whether they are there. */
+/** Removes missing secrets. Shared copies are kept as long as the image. */
 function withSecrets(image: ImageSpec, { hasSecret }: Observed): ImageSpec {
   const { pullSecrets = [] } = image;
   const kept = pullSecrets.filter((secret) => secret.mode === 'batch' || hasSecret(secret));

@@ -46,7 +46,7 @@ function ofNode({ type, object }: Change<Node>, caches: Caches): readonly Key[] 
   return isOfConcern ? [name] : [];
 }
 
-/** A Pod that was probed is gone, or at its end. */
+/** Returns the NodePodProbe of a probed Pod that is deleted or finished. */
 function ofPodThatIsOver({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
   const { nodeName } = object.spec ?? {};
   const isOver = type === 'deleted' || (previous !== undefined && isPodActive(previous) && !isPodActive(object));

@@ -45,26 +45,30 @@ const observed = (more: Partial<Observed> = {}): Observed => ({
 const said = (world: Partial<Observed>) => decide(observed(world)).actions.map(({ type }) => type);
 
 const lives: { name: string; world: Partial<Observed>; does: readonly string[] }[] = [
-  { name: 'a node has one', world: { nodePodProbe: undefined }, does: ['create'] },
-  { name: 'without a node there is none', world: { hasNode: false }, does: ['remove'] },
-  { name: 'without a node none is made', world: { hasNode: false, nodePodProbe: undefined }, does: [] },
+  { name: 'a node gets a NodePodProbe', world: { nodePodProbe: undefined }, does: ['create'] },
+  { name: 'the NodePodProbe of a deleted node is deleted', world: { hasNode: false }, does: ['remove'] },
+  { name: 'a deleted node gets no NodePodProbe', world: { hasNode: false, nodePodProbe: undefined }, does: [] },
   {
-    name: 'it is removed once',
+    name: 'a terminating NodePodProbe is not deleted again',
     world: { hasNode: false, nodePodProbe: { ...object(), metadata: { name: 'node-1', deletionTimestamp: 'now' } } },
     does: [],
   },
-  { name: 'a Pod that is there is probed', world: {}, does: [] },
-  { name: 'a Pod that is gone is not', world: { podNamed: () => undefined }, does: ['update'] },
-  { name: 'nor a later one of its name', world: { podNamed: () => pod({ uid: 'other' }) }, does: ['update'] },
+  { name: 'an existing Pod is probed', world: {}, does: [] },
+  { name: 'a deleted Pod is not probed', world: { podNamed: () => undefined }, does: ['update'] },
   {
-    name: 'nor one that is over',
+    name: 'a later Pod of the same name is not probed',
+    world: { podNamed: () => pod({ uid: 'other' }) },
+    does: ['update'],
+  },
+  {
+    name: 'a finished Pod is not probed',
     world: { podNamed: () => ({ ...pod(), status: { phase: 'Failed' } }) },
     does: ['update'],
   },
 ];
 for (const { name, world, does } of lives) test(name, () => assert.deepEqual(said(world), does));
 
-test('of several Pods those at work stay', () => {
+test('only active Pods of several stay', () => {
   const podProbes = [entry, { ...entry, name: 'gone' }];
   const podNamed = ({ name }: { readonly name: string }) => (name === 'web' ? pod() : undefined);
   const [action] = decide(observed({ nodePodProbe: object([], podProbes), podNamed })).actions;
@@ -86,7 +90,7 @@ const results: {
   writes?: unknown;
 }[] = [
   {
-    name: 'what was found is a condition',
+    name: 'a probe result sets a condition',
     states: [{ message: 'm', lastProbeTime: 'p', lastTransitionTime: 't' }],
     probes: [{ podConditionType: 'Idle' }],
     writes: {
@@ -97,55 +101,59 @@ const results: {
     },
   },
   {
-    name: 'what is not known is not so',
+    name: 'an unknown result sets the condition to False',
     states: [{ state: 'Unknown' }],
     probes: [{ podConditionType: 'Idle' }],
     writes: { metadata: {}, status: { conditions: [{ type: 'Idle', status: 'False' }] } },
   },
   {
-    name: 'what is shown already is not written',
+    name: 'a current result is not written again',
     states: [{}],
     probes: [{ podConditionType: 'Idle' }],
     pod: pod({}, [idle]),
   },
   {
-    name: 'another message is news',
+    name: 'a new message is written',
     states: [{ message: 'm' }],
     probes: [{ podConditionType: 'Idle' }],
     pod: pod({}, [idle]),
     writes: { metadata: {}, status: { conditions: [{ ...idle, message: 'm' }] } },
   },
   {
-    name: 'of two probes for one condition the first counts',
+    name: 'the first of two probes for one condition counts',
     states: [{ state: 'Failed' }, { name: 'ppm#other' }],
     probes: [{ podConditionType: 'Idle' }, { name: 'other', podConditionType: 'Idle' }],
     writes: { metadata: {}, status: { conditions: [{ type: 'Idle', status: 'False' }] } },
   },
   {
-    name: 'marks of what was found are set, those of the contrary taken away',
+    name: 'labels and annotations of the result are set, those of the opposite result are removed',
     states: [{}],
     probes: [{ markerPolicy: policies }],
     pod: pod({ labels: { busy: 'yes', idle: 'no' } }),
     writes: { metadata: { labels: { idle: 'yes', busy: null }, annotations: { since: 'now' } } },
   },
   {
-    name: 'marks that are not there are not taken away',
+    name: 'missing labels and annotations are not removed',
     states: [{ state: 'Failed' }],
     probes: [{ markerPolicy: policies.slice(0, 1) }],
   },
   {
-    name: 'with nothing known the marks of the last policy are taken away',
+    name: 'an unknown result removes the labels and annotations of the last policy',
     states: [{ state: 'Unknown' }],
     probes: [{ markerPolicy: policies }],
     pod: pod({ labels: { busy: 'yes' }, annotations: { since: 'now' } }),
     writes: { metadata: { labels: { busy: null } } },
   },
   {
-    name: 'a probe nobody asked for shows nothing',
+    name: 'a probe without a marker is ignored',
     states: [{ name: 'ppm#other' }],
     probes: [{ podConditionType: 'Idle' }],
   },
-  { name: 'nor one of a marker that is gone', states: [{ name: 'gone#idle' }], probes: [{ podConditionType: 'Idle' }] },
+  {
+    name: 'a probe of a deleted marker is ignored',
+    states: [{ name: 'gone#idle' }],
+    probes: [{ podConditionType: 'Idle' }],
+  },
 ];
 for (const { name, states, probes, pod: of = pod(), writes } of results) {
   test(name, () => {
@@ -156,7 +164,7 @@ for (const { name, states, probes, pod: of = pod(), writes } of results) {
   });
 }
 
-test('a marker on its way out shows nothing', () => {
+test('a terminating marker is ignored', () => {
   const leaving = marker([{ podConditionType: 'Idle' }], { deletionTimestamp: 'now' });
   assert.deepEqual(said({ nodePodProbe: object([{}]), markerNamed: () => leaving }), []);
 });

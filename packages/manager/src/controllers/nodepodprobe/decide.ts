@@ -1,4 +1,4 @@
-/** A NodePodProbe for every node; what its daemon finds is written on Pods (operations.md §B7). */
+/** NodePodProbe reconciler: keeps a NodePodProbe for every node, and writes the probe results of its daemon to Pods. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { NodePodProbe, NodePodProbeStatus, PodProbe } from '@kruise/api/kruise/nodepodprobe';
 import type { PodProbeMarker } from '@kruise/api/kruise/podprobemarker';
@@ -9,7 +9,7 @@ import { showResults } from './results.ts';
 
 export type Observed = {
   readonly name: string;
-  /** Whether there is such a node, and it is not on its way out. */
+  /** Set where the node exists and is not terminating. */
   readonly hasNode: boolean;
   readonly nodePodProbe: NodePodProbe | undefined;
   readonly podNamed: (name: { readonly namespace: string; readonly name: string }) => Pod | undefined;
@@ -38,7 +38,7 @@ function newObject(name: string): NodePodProbe {
   return { apiVersion: 'apps.kruise.io/v1alpha1', kind: 'NodePodProbe', metadata: { name }, spec: {} };
 }
 
-/** The very Pod an entry is about, as long as it is at work. */
+/** Returns the Pod of an entry, with the same UID, while the Pod is active. */
 function podOf(entry: PodProbe, { podNamed }: Observed): Pod | undefined {
   const pod = podNamed(entry);
   return pod?.metadata.uid === entry.uid && isPodActive(pod) ? pod : undefined;

@@ -5,10 +5,10 @@ import { type Action, isBeingDeleted } from '@kruise/client/actions';
 import { findCondition } from '@kruise/machinery/conditions';
 import type { Observed } from './decide.ts';
 
-/** Labels or annotations to be set, or to be taken away. */
+/** Labels or annotations to set or, with null, to remove. */
 type Marks = Map<string, string | null>;
 
-/** Writes on a Pod what its probes found: conditions, labels and annotations, and only those that differ. */
+/** Writes probe results to a Pod: conditions, labels and annotations, where they differ. */
 export function showResults(
   pod: Pod,
   states: readonly ContainerProbeState[],
@@ -23,7 +23,7 @@ export function showResults(
     const probe = probeOf(markerNamed({ namespace, name }), probeName);
     if (!result.state || !probe) continue;
     const { podConditionType: type, markerPolicy = [] } = probe;
-    // Of several probes for one condition the first counts.
+    // Where several probes set the same condition, the first one counts.
     if (type && !conditions.has(type)) conditions.set(type, conditionOf(type, result));
     const opposite = markerPolicy.findLast(({ state }) => state !== result.state);
     const matched = markerPolicy.findLast(({ state }) => state === result.state);
@@ -76,7 +76,7 @@ type Changes = {
   readonly annotations: Entries;
 };
 
-/** All at once, through the status, by which labels and annotations can be changed as well. */
+/** Writes all changes in one patch of the status subresource, which also accepts labels and annotations. */
 function write(pod: Pod, { conditions, labels, annotations }: Changes): Action {
   const metadata = {
     ...(labels.length > 0 ? { labels: Object.fromEntries(labels) } : {}),

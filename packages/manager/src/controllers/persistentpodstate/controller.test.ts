@@ -1,4 +1,4 @@
-/** Pods that come back to where they were, on a real API server. */
+/** Pods that return to their nodes, on a real API server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
@@ -23,7 +23,7 @@ const selector = { matchLabels: { app: 'web' } };
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'main', image: 'app' }] } };
 const sizeAndShape = (replicas: number) => ({ replicas, selector, serviceName: 'web', template });
 
-/** Starts a node and a StatefulSet on it, and has all of its Pods run. */
+/** Starts a node and a StatefulSet on it, and runs all of its Pods. */
 async function start(cluster: TestCluster, replicas: number, annotations: Annotations): Promise<void> {
   const { client } = cluster;
   await client.create(node, { metadata: { name: 'node-1', labels } });
@@ -31,11 +31,11 @@ async function start(cluster: TestCluster, replicas: number, annotations: Annota
   await run(cluster, replicas);
 }
 
-/** One Pod is made after the other, each when the one before is ready. */
+/** Runs Pods one after the other, each when the previous one is ready. */
 async function run({ pass, runPods }: TestCluster, count: number): Promise<void> {
   await pass(1);
   for (let ordinal = 0; ordinal < count; ordinal++) {
-    // Ready is what a Pod is once Kruise says that it may be.
+    // A Pod becomes ready after its readiness gates are set.
     await runPods();
     await runPods();
   }
@@ -49,7 +49,7 @@ const scale = (cluster: TestCluster, replicas: number) =>
   cluster.client.patch(statefulSet, web, { spec: { replicas } }, { type: 'merge' });
 const statesIn = async ({ client }: TestCluster) => (await client.list(persistentPodState)).items;
 const recordsIn = async (cluster: TestCluster) => (await statesIn(cluster))[0]?.status?.podStates ?? {};
-/** The Pods that are remembered, with the labels of their nodes: `web-0 host=node-1 zone=north`. */
+/** Returns the recorded Pods with the labels of their nodes: `web-0 host=node-1 zone=north`. */
 const labelsIn = async (cluster: TestCluster) =>
   Object.entries(await recordsIn(cluster))
     .map(([name, { nodeTopologyLabels = {} }]) => {
@@ -58,7 +58,7 @@ const labelsIn = async (cluster: TestCluster) =>
     })
     .sort();
 
-test('Pods that are replaced are sent back, and those that are scaled in forgotten', async () => {
+test('recreated Pods return to their nodes, and scaled-in Pods lose their records', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await start(cluster, 3, { ...auto, ...required, ...preferred });
@@ -75,7 +75,7 @@ test('Pods that are replaced are sent back, and those that are scaled in forgott
   assert.notEqual(replacement.metadata.uid, old.uid);
   assert.equal(replacement.metadata.annotations?.['kruise.io/injected-persistent-pod-state'], 'web');
   assert.deepEqual(replacement.spec?.nodeSelector, { zone: 'north' });
-  assert.deepEqual(await labelsIn(cluster), everywhere, 'a Pod that is not there is remembered');
+  assert.deepEqual(await labelsIn(cluster), everywhere, 'a Pod that does not exist keeps its record');
 
   await run(cluster, 1);
   await scale(cluster, 1);
@@ -87,7 +87,7 @@ test('Pods that are replaced are sent back, and those that are scaled in forgott
   assert.deepEqual(await labelsIn(cluster), everywhere.slice(0, 1));
 });
 
-test('annotations are followed', async () => {
+test('changed annotations update the PersistentPodState', async () => {
   await using cluster = await startTestCluster();
   await start(cluster, 1, {});
   assert.deepEqual(await statesIn(cluster), []);
@@ -101,7 +101,7 @@ test('annotations are followed', async () => {
   assert.deepEqual(await labelsIn(cluster), ['web-0 host=node-1']);
 });
 
-test('records stay with the workload where that is wanted, and no longer', async () => {
+test('records stay with the workload under WhenDeleted, and no longer', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await start(cluster, 2, {});
@@ -123,7 +123,7 @@ test('records stay with the workload where that is wanted, and no longer', async
   assert.deepEqual(await recordsIn(cluster), {});
 });
 
-test("the Pods of Kubernetes' StatefulSets are remembered", async () => {
+test("Pods of Kubernetes' StatefulSets are recorded", async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await client.create(node, { metadata: { name: 'node-1', labels } });
@@ -165,7 +165,7 @@ async function define({ client, pass }: TestCluster): Promise<void> {
   await pass(1);
 }
 
-/** A workload of which nothing is known, and a Pod of it. */
+/** Creates a custom workload and a Pod of it. */
 async function play({ client }: TestCluster): Promise<void> {
   const annotations = { ...auto, ...required, 'kruise.io/persistent-pod-annotations': 'name' };
   const game = { metadata: { name: 'chess', namespace: 'default', annotations }, spec: { replicas: 1 } };
@@ -181,7 +181,7 @@ const configuration = {
   data: { PPS_Watch_Custom_Workload_WhiteList: list },
 };
 
-test('other workloads are followed from when they are listed until they are not', async () => {
+test('other workloads are watched while they are in the allowlist', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await client.create(node, { metadata: { name: 'node-1', labels } });
@@ -209,7 +209,7 @@ test('other workloads are followed from when they are listed until they are not'
   await listing({ PPS_Watch_Custom_Workload_WhiteList: '{' });
   await client.patch(games, { name: 'chess', namespace: 'default' }, { spec: { replicas: 0 } }, { type: 'merge' });
   await pass(1);
-  assert.deepEqual(await recordsIn(cluster), {}, 'what cannot be read changes nothing');
+  assert.deepEqual(await recordsIn(cluster), {}, 'an invalid allowlist changes nothing');
   await client.patch(games, { name: 'chess', namespace: 'default' }, { spec: { replicas: 1 } }, { type: 'merge' });
   await run(cluster, 1);
   assert.deepEqual(Object.keys(await recordsIn(cluster)), ['chess-0']);
@@ -217,10 +217,10 @@ test('other workloads are followed from when they are listed until they are not'
   await listing({});
   await client.delete(games, { name: 'chess', namespace: 'default' });
   await pass(1);
-  assert.deepEqual(Object.keys(await recordsIn(cluster)), ['chess-0'], 'nobody looks after it any more');
+  assert.deepEqual(Object.keys(await recordsIn(cluster)), ['chess-0'], 'the controller has stopped');
 });
 
-test('a workload that is listed before it is known is found later', async () => {
+test('a listed workload kind that is not served yet is found later', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await client.create(node, { metadata: { name: 'node-1', labels } });

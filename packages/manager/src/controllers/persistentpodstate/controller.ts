@@ -10,12 +10,15 @@ import { decideGeneration, type Generation } from './generate.ts';
 import { keysOfWorkload, statesOfPod, targetOf } from './wake.ts';
 import { builtinKinds, kindAmong, type NumberedKind } from './workloads.ts';
 
-/** For StatefulSets of both sorts. */
+/** PersistentPodState controller for Kubernetes' StatefulSets and Advanced StatefulSets. */
 export function persistentPodStateController(settings: ManagerSettings): Controller {
   return controllerOver(builtinKinds(settings.gates), workSettings(settings, 'persistentpodstate'));
 }
 
-/** Remembers the Pods of workloads of some kinds, and makes what their annotations ask for. */
+/**
+ * Returns a controller for workloads of some kinds: it records the state of their Pods, and generates
+ * PersistentPodStates from annotations.
+ */
 export function controllerOver(kinds: readonly NumberedKind[], settings: ReturnType<typeof workSettings>): Controller {
   return defineController({
     ...settings,
@@ -32,7 +35,7 @@ export function controllerOver(kinds: readonly NumberedKind[], settings: ReturnT
 function observeState(kinds: readonly NumberedKind[], caches: Caches, key: Key): Observed | undefined {
   const state = caches.of(persistentPodState).get(key);
   const numbered = state && kindAmong(kinds, state.spec.targetRef);
-  // Of a workload that nobody follows nothing is known: what is remembered of it stays.
+  // The state of a workload whose kind is not watched is unknown, so its records stay.
   if (!numbered) return undefined;
   const { namespace = '' } = state.metadata;
   const workload = numbered.find(caches, { namespace, name: state.spec.targetRef.name });

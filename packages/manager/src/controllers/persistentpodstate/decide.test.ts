@@ -15,9 +15,9 @@ const zone = 'topology.kubernetes.io/zone';
 const host = 'kubernetes.io/hostname';
 const [kubernetes, advanced] = builtinKinds(featureGates());
 
-/** What a kind finds where there is this object and no other. */
+/** Returns the workload that a kind finds, with only this object in the cache. */
 function found(object: object, kind = advanced!): Workload {
-  // It asks for one object of its own kind.
+  // The kind reads one object of its own kind.
   const caches = { of: () => ({ get: () => object }) } as unknown as Caches;
   return kind.find(caches, { namespace: 'default', name: 'web' })!;
 }
@@ -82,16 +82,16 @@ function remembered(
   };
   const { actions, status } = decide({ state, workload, pods: present, findNode: (name) => nodes.get(name) });
   assert.deepEqual(actions, []);
-  // It does not depend on how something went.
+  // The status does not depend on the outcome of writes.
   return status as PersistentPodState['status'];
 }
 const podStatesOf = (...given: Parameters<typeof remembered>) => remembered(...given)?.podStates ?? {};
 
-test('ready Pods are remembered with the labels of their nodes', () => {
+test('ready Pods are recorded with the labels of their nodes', () => {
   assert.deepEqual(remembered(setOf(10), pods(...upTo(10))), { observedGeneration: 3, podStates: all(...upTo(10)) });
 });
 
-test('those that become ready are added', () => {
+test('Pods that become ready are added', () => {
   assert.deepEqual(podStatesOf(setOf(10), pods(...upTo(10)), all(...upTo(8))), all(...upTo(10)));
 });
 
@@ -110,7 +110,7 @@ const scaledIn: readonly {
     kept: [0],
   },
   {
-    is: 'that are leaving, but not those that still run',
+    is: 'that are terminating, but not those that still run',
     workload: setOf(8),
     pods: [
       pod(0, { isReady: false, on: 'b' }),
@@ -123,70 +123,74 @@ const scaledIn: readonly {
     kept: upTo(9),
   },
   {
-    is: 'beyond the numbers that are left by those reserved',
+    is: 'with ordinals beyond the replicas and the reserved ordinals',
     workload: setOf(8, [0, '3-3', 7]),
     pods: [...pods(1, 2, 4, 5, 6, 8, 9, 10, 11), pod(12, { isLeaving: true })],
     known: [1, 2, 4, 5, 6, 8, 9, 10, 11, 12],
     kept: [1, 2, 4, 5, 6, 8, 9, 10, 11],
   },
-  { is: 'of a workload that is to have none', workload: setOf(0), pods: pods(0, 1), known: [0, 1], kept: [] },
+  { is: 'of a workload with 0 replicas', workload: setOf(0), pods: pods(0, 1), known: [0, 1], kept: [] },
 ];
 for (const { is, workload, pods: present, known, kept } of scaledIn) {
-  test(`Pods ${is} are forgotten`, () => {
+  test(`Pods ${is} lose their records`, () => {
     assert.deepEqual(Object.keys(podStatesOf(workload, present, all(...known))), Object.keys(all(...kept)));
   });
 }
 
-test('Pods that are scaled in are remembered as long as the workload is, where that is wanted', () => {
+test('scaled-in Pods keep their records with the workload under WhenDeleted', () => {
   const policy = { persistentPodStateRetentionPolicy: 'WhenDeleted' } as const;
   assert.deepEqual(podStatesOf(setOf(1), pods(0), all(...upTo(5)), policy), all(...upTo(5)));
   assert.deepEqual(remembered(undefined, [], all(0), policy), { observedGeneration: 3 });
 });
 
-test('of a workload that is gone or going nothing is remembered', () => {
+test('a deleted or terminating workload has no records', () => {
   const going = found({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' }, spec: { replicas: 2 } });
   for (const workload of [undefined, going]) {
     assert.deepEqual(remembered(workload, pods(0, 1), all(0, 1)), { observedGeneration: 3 });
   }
 });
 
-test('a Pod that is ready elsewhere is remembered there', () => {
+test('a Pod that is ready on another node gets a new record', () => {
   assert.deepEqual(podStatesOf(setOf(1), [pod(0, { on: 'b' })], all(0)), { 'web-0': at('b') });
 });
 
-test('a Pod of a node that is not known, or of none, is remembered as it was', () => {
+test('a Pod on an unknown node, or without a node, keeps its record', () => {
   assert.deepEqual(podStatesOf(setOf(2), [pod(0, { on: 'gone' }), pod(1, { on: '' })], all(0)), all(0));
 });
 
-test('other keys have all Pods looked at again', () => {
+test('new keys update the records of all Pods', () => {
   const known = { 'web-0': { nodeName: 'a', nodeTopologyLabels: { [zone]: 'south', [host]: 'a' } } };
-  assert.deepEqual(podStatesOf(setOf(1), pods(0), known), known, 'the labels of a node may change under a Pod');
+  assert.deepEqual(podStatesOf(setOf(1), pods(0), known), known, 'changed node labels do not change a record');
   const change = { requiredPersistentTopology: { keys: [zone, 'other', 'missing'] } };
   assert.deepEqual(podStatesOf(setOf(1), pods(0), known, change), {
     'web-0': { nodeName: 'a', nodeTopologyLabels: { [zone]: 'north', other: 'x', [host]: 'a' } },
   });
 });
 
-test('annotations are remembered as they are now', () => {
+test('annotations are recorded with their current values', () => {
   const change = { persistentPodAnnotations: [{ key: 'name' }, { key: 'missing' }] };
   const annotated = [pod(0, { annotations: { name: 'new', other: 'x' } })];
   const known = { 'web-0': { ...at('a'), annotations: { name: 'old' } } };
   const current = { 'web-0': { ...at('a'), annotations: { name: 'new' } } };
   assert.deepEqual(podStatesOf(setOf(1), annotated, known, change), current);
-  assert.deepEqual(podStatesOf(setOf(1), annotated, known), { 'web-0': at('a') }, 'none is wanted any more');
+  assert.deepEqual(
+    podStatesOf(setOf(1), annotated, known),
+    { 'web-0': at('a') },
+    'records lose annotations that are not listed any more',
+  );
 });
 
-test('a name without a number is left as it is', () => {
+test('a name without an ordinal keeps its record', () => {
   const known = { first: at('b'), 'web-x': at('b') };
   assert.deepEqual(podStatesOf(setOf(1), pods(0), known), { ...known, ...all(0) });
 });
 
-test('a StatefulSet of Kubernetes counts from where it starts', () => {
+test("Kubernetes' StatefulSet respects its start ordinal", () => {
   const set = { metadata: {}, spec: { replicas: 2, ordinals: { start: 5 } } };
   assert.deepEqual(Object.keys(podStatesOf(found(set, kubernetes), [], all(4, 5, 6, 7))), ['web-5', 'web-6']);
 });
 
-test('a workload that nothing is known of has spec.replicas', () => {
+test('a custom workload has spec.replicas', () => {
   const games = customKind(
     dynamicKind({ group: 'example.com', version: 'v1', kind: 'Game', plural: 'games', scope: 'Namespaced' }),
   );
@@ -195,7 +199,7 @@ test('a workload that nothing is known of has spec.replicas', () => {
   assert.deepEqual([keptBy({}), keptBy({ replicas: 'two' })], [[], []]);
 });
 
-test('what was remembered is remembered again', () => {
+test('records are idempotent', () => {
   const anyPod = fc
     .record({
       ordinal: fc.nat(9),
@@ -215,7 +219,7 @@ test('what was remembered is remembered again', () => {
         const isAtWork = !metadata.deletionTimestamp && status?.conditions?.[0]?.status === 'True';
         return isAtWork && replicas > 0 && nodes.has(where?.nodeName ?? '') && !once[metadata.name ?? ''];
       });
-      assert.deepEqual(lost, [], 'a Pod at work is never forgotten');
+      assert.deepEqual(lost, [], 'an active Pod never loses its record');
     }),
   );
 });

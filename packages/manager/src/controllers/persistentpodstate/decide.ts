@@ -1,4 +1,4 @@
-/** Remembers where the Pods of a workload are (persistentpodstate.md §7.2). */
+/** PersistentPodState reconciler: records the nodes of a workload's Pods. */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type {
@@ -16,14 +16,17 @@ import type { Workload } from './workloads.ts';
 export type Observed = {
   readonly state: PersistentPodState;
   readonly workload: Workload | undefined;
-  /** The Pods the workload is the controller of. */
+  /** Pods that the workload controls. */
   readonly pods: readonly Pod[];
   readonly findNode: (name: string) => Node | undefined;
 };
 
 type Records = { readonly [podName: string]: PodState };
 
-/** The status holds every Pod: of a large workload it had better be written for many changes at once. */
+/**
+ * Maximum interval between two reconciles. The status holds every Pod, so one write for a large workload should cover
+ * many changes.
+ */
 const maxRestMs = 1000;
 
 export function decide(observed: Observed): Decision<PersistentPodStateStatus> {
@@ -42,7 +45,7 @@ export function decide(observed: Observed): Decision<PersistentPodStateStatus> {
   };
 }
 
-/** What there is to remember of Pods that are ready; one that is not ready is remembered as it was. */
+/** Returns new records of ready Pods; Pods that are not ready keep their records. */
 function recordsOf(pods: readonly Pod[], { state: { spec, status }, findNode }: Observed): Records {
   const keys = keysOf(spec);
   const records: Record<string, PodState> = {};
@@ -54,7 +57,7 @@ function recordsOf(pods: readonly Pod[], { state: { spec, status }, findNode }: 
   return records;
 }
 
-/** The keys of what is remembered, of nodes and of Pods. */
+/** Keys of recorded node labels and Pod annotations. */
 type Keys = { readonly labels: readonly string[]; readonly annotations: readonly string[] };
 
 function keysOf(spec: PersistentPodStateSpec): Keys {
@@ -66,7 +69,10 @@ function keysOf(spec: PersistentPodStateSpec): Keys {
   };
 }
 
-/** Whether it is a record of this node, by these keys. Annotations of a Pod change, so that one with any is not. */
+/**
+ * Reports whether a record is current for this node and these keys. Pod annotations may change, so a record with
+ * annotations never is.
+ */
 function isCurrent(record: PodState | undefined, { metadata }: Node, { labels, annotations }: Keys): boolean {
   if (!record || record.nodeName !== metadata.name || record.annotations || annotations.length > 0) return false;
   const { nodeTopologyLabels = {} } = record;
@@ -88,13 +94,13 @@ function recordOf(pod: Pod, { metadata: { name = '', labels } }: Node, keys: Key
 
 type Strings = { readonly [key: string]: string };
 
-/** Those with one of the keys, if there are any. */
+/** Returns the entries with one of the keys; undefined if there are none. */
 function chosen(from: Strings = {}, keys: readonly string[]): Strings | undefined {
   const entries = keys.filter((key) => Object.hasOwn(from, key)).map((key) => [key, from[key]!] as const);
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
-/** Without the Pods that were scaled in and are gone. */
+/** Removes the records of Pods that were scaled in and are gone. */
 function wanted(records: Records, { isWanted }: Workload, pods: readonly Pod[]): Records {
   const present = new Set(pods.map(({ metadata }) => metadata.name));
   const isKept = (name: string) => {

@@ -31,7 +31,7 @@ const byHand: PersistentPodState = {
   metadata: { name: 'web', namespace: 'default', uid: 'x' },
 };
 
-test('a PersistentPodState is made of annotations, and goes with the workload', () => {
+test('a PersistentPodState is generated from annotations, and owned by the workload', () => {
   assert.deepEqual(made({ annotations: { ...auto, ...required, ...preferred, ...annotated } }), {
     apiVersion: 'apps.kruise.io/v1beta1',
     kind: 'PersistentPodState',
@@ -45,7 +45,7 @@ test('a PersistentPodState is made of annotations, and goes with the workload', 
   });
 });
 
-test('all of it is written anew, what others put there as well', () => {
+test('the whole spec is replaced, including changes of other writers', () => {
   const state = generated({ ...auto, ...required });
   const kept: PersistentPodState = {
     ...state,
@@ -64,27 +64,37 @@ const cases: readonly {
   readonly metadata?: KubernetesObject['metadata'];
   readonly does: readonly string[];
 }[] = [
-  { is: 'that asks for nothing', annotations: required, does: [] },
-  { is: 'that does not say by what', annotations: auto, does: [] },
-  { is: 'that does not say by what any more', annotations: auto, state: byHand, does: [] },
-  { is: 'that asks for what there is', annotations: { ...auto, ...required }, state: byHand, does: [] },
+  { is: 'without annotations', annotations: required, does: [] },
+  { is: 'without topology keys', annotations: auto, does: [] },
+  { is: 'whose topology keys were removed', annotations: auto, state: byHand, does: [] },
+  { is: 'with an up-to-date PersistentPodState', annotations: { ...auto, ...required }, state: byHand, does: [] },
   {
-    is: 'that asks for something else',
+    is: 'with changed annotations',
     annotations: { ...auto, ...preferred },
     state: byHand,
     does: ['update web'],
   },
-  { is: 'that asks no more', annotations: required, state: generated({ ...auto, ...required }), does: ['delete web'] },
-  { is: 'that asks no more, of what was made by hand,', annotations: required, state: byHand, does: [] },
   {
-    is: 'that is going',
+    is: 'whose annotation was removed',
+    annotations: required,
+    state: generated({ ...auto, ...required }),
+    does: ['delete web'],
+  },
+  {
+    is: 'whose annotation was removed, with a user-created PersistentPodState,',
+    annotations: required,
+    state: byHand,
+    does: [],
+  },
+  {
+    is: 'that is terminating',
     annotations: { ...auto, ...required },
     metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' },
     does: [],
   },
 ];
 for (const { is, annotations, state, metadata, does } of cases) {
-  test(`a workload ${is} has this done: ${does.join() || 'nothing'}`, () => {
+  test(`a workload ${is} results in: ${does.join() || 'nothing'}`, () => {
     const { actions } = decideGeneration({ workload: workload(annotations, metadata), state });
     assert.deepEqual(inWords(actions), does);
   });

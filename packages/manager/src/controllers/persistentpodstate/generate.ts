@@ -1,4 +1,4 @@
-/** Makes a PersistentPodState for a workload whose annotations ask for one (persistentpodstate.md §5). */
+/** Generates a PersistentPodState for a workload with the matching annotations. */
 import { type PersistentPodState, persistentPodState } from '@kruise/api/kruise/persistentpodstate';
 import {
   autoGeneratePersistentPodStateAnnotation,
@@ -15,25 +15,26 @@ import { apiVersionOf } from '@kruise/schema/kind';
 
 export type Generation = {
   readonly workload: KubernetesObject;
-  /** The PersistentPodState of the workload's name. */
+  /** PersistentPodState with the name of the workload. */
   readonly state: PersistentPodState | undefined;
 };
 
-/** The annotations that are followed; what others say is taken along with them. */
+/** Annotations whose change enqueues the workload. Other annotations are read in the same reconcile. */
 export const followedAnnotations = [
   autoGeneratePersistentPodStateAnnotation,
   requiredPersistentTopologyAnnotation,
   preferredPersistentTopologyAnnotation,
 ];
 
-/** Whether a workload is to have a PersistentPodState. */
+/** Reports whether a workload has the annotation that generates a PersistentPodState. */
 export function asksForState({ metadata }: KubernetesObject): boolean {
   return metadata.annotations?.[autoGeneratePersistentPodStateAnnotation] === 'true';
 }
 
 export function decideGeneration({ workload, state }: Generation): Decision<undefined> {
   if (!asksForState(workload)) {
-    // One of the same name that somebody made by hand is theirs to delete.
+    // A PersistentPodState of the same name that the workload does not control was created by a user and is not
+    // deleted.
     return { actions: state && isControlledBy(state, workload) ? [remove(state)] : [] };
   }
   const spec = specFor(workload);

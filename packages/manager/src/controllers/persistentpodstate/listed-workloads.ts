@@ -1,4 +1,7 @@
-/** Follows the workloads that administrators allow beside StatefulSets, as the list of them changes. */
+/**
+ * Runs a controller for each workload kind that the administrator's allowlist has in addition to StatefulSets, as the
+ * list changes.
+ */
 import { configMap } from '@kruise/api/core/configmap';
 import { type ControllerContext, type Runnable, runController, watch, whenSynced } from '@kruise/client/controller';
 import { type Discovery, discover } from '@kruise/client/discovery';
@@ -13,7 +16,7 @@ import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { controllerOver } from './controller.ts';
 import { customKind } from './workloads.ts';
 
-/** What is listed and not served is looked for again after so long: nothing tells when it is. */
+/** Interval of discovery for listed kinds that are not served: there is no notification when they are. */
 const lookAgainMs = 30_000;
 
 type Running = { readonly kind: DynamicKind; readonly stop: AbortController; readonly stopped: Promise<void> };
@@ -37,7 +40,7 @@ export function listedWorkloadsRunner(settings: ManagerSettings): Runnable {
         ({ promise: changed, resolve: change } = Promise.withResolvers<void>());
         const listed = listedIn(context, settings.namespace);
         const kinds = listed && (await servedAmong(listed, context, signal));
-        // Where it cannot be told what is meant, what was meant last goes on.
+        // If the list or the discovery is invalid, the previous controllers keep running.
         if (kinds) follow(kinds, running, settings, context, signal);
         const waited = linkedController(signal);
         const isWanting = listed && kinds?.length !== listed.length;
@@ -56,12 +59,14 @@ function listedIn({ caches, log }: ControllerContext, namespace: string): readon
     return whiteListIn(caches, namespace);
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
-    log.warn({ error }, 'the list of workloads whose Pods are remembered cannot be read');
+    log.warn({ error }, 'failed to parse the workload allowlist');
     return undefined;
   }
 }
 
-/** The listed kinds that the server has, in the version that is listed if it has that; undefined if it cannot tell. */
+/**
+ * Returns the listed kinds that the API server serves, in the listed version if possible; undefined if discovery fails.
+ */
 async function servedAmong(
   listed: readonly KindName[],
   { client, log }: ControllerContext,
@@ -72,7 +77,7 @@ async function servedAmong(
   try {
     served = await discover(client, { signal });
   } catch (error) {
-    if (!signal.aborted) log.warn({ error }, 'what is served cannot be found out for now');
+    if (!signal.aborted) log.warn({ error }, 'API discovery failed');
     return undefined;
   }
   const silent = new Set(served.failures.map(({ groupVersion }) => groupOf(groupVersion)));
@@ -80,12 +85,12 @@ async function servedAmong(
   return listed.flatMap(({ group, version, kind }) => {
     const versions = served.kinds.filter((each) => each.group === group && each.kind === kind);
     const found = versions.find((each) => each.version === version) ?? versions[0];
-    if (!found) log.warn({ group, kind }, 'a workload whose Pods are to be remembered is not served');
+    if (!found) log.warn({ group, kind }, 'listed workload kind is not served');
     return found ?? [];
   });
 }
 
-/** Begins with the kinds that are new, and leaves off those that are not meant any more. */
+/** Starts controllers of new kinds, and stops controllers of removed kinds. */
 function follow(
   kinds: readonly DynamicKind[],
   running: Map<string, Running>,

@@ -23,7 +23,7 @@ const stateOf = (name: string, metadata: Metadata = {}): PersistentPodState => (
   spec: { targetRef: { apiVersion: 'apps/v1beta2', kind: 'StatefulSet', name: 'web' } },
 });
 
-/** Caches that know of PersistentPodStates, which is all that is asked for. */
+/** Returns caches with PersistentPodStates only. */
 function cachesOf(...states: readonly PersistentPodState[]): Caches {
   const store = createObjectStore<PersistentPodState>();
   for (const state of states) store.set(keyOf(state), state);
@@ -36,18 +36,23 @@ const set = (metadata: Metadata = {}): KubernetesObject => ({
   metadata: { name: 'web', namespace: 'default', uid: 'u', ...metadata },
 });
 const changes: readonly (readonly [string, Partial<Change<KubernetesObject>>, Caches, readonly string[]])[] = [
-  ['is made', {}, cachesOf(), []],
-  ['asks for one when it is made', { object: set({ annotations: auto }) }, cachesOf(), [generation]],
-  ['asked for one before', {}, cachesOf(stateOf('web', { ownerReferences: [owner] })), [generation]],
-  ['has one that was made by hand', {}, cachesOf(stateOf('web')), []],
+  ['is created', {}, cachesOf(), []],
+  ['is created with the annotation', { object: set({ annotations: auto }) }, cachesOf(), [generation]],
   [
-    'asks for one now',
+    'lost the annotation while the manager was down',
+    {},
+    cachesOf(stateOf('web', { ownerReferences: [owner] })),
+    [generation],
+  ],
+  ['has a user-created PersistentPodState', {}, cachesOf(stateOf('web')), []],
+  [
+    'gets the annotation',
     { type: 'updated', previous: set(), object: set({ annotations: auto }) },
     cachesOf(),
     [generation],
   ],
   [
-    'is annotated otherwise',
+    'gets other annotations',
     { type: 'updated', previous: set(), object: set({ annotations: { 'kruise.io/persistent-pod-annotations': 'a' } }) },
     cachesOf(stateOf('web')),
     [],
@@ -59,15 +64,15 @@ const changes: readonly (readonly [string, Partial<Change<KubernetesObject>>, Ca
     ['default/mine'],
   ],
   [
-    'is going',
+    'is terminating',
     { type: 'updated', previous: set(), object: set({ deletionTimestamp: '2026-01-01T00:00:00Z' }) },
     cachesOf(stateOf('mine')),
     ['default/mine'],
   ],
-  ['is gone', { type: 'deleted', object: set({ annotations: auto }) }, cachesOf(stateOf('mine')), ['default/mine']],
+  ['is deleted', { type: 'deleted', object: set({ annotations: auto }) }, cachesOf(stateOf('mine')), ['default/mine']],
 ];
 for (const [is, change, caches, keys] of changes) {
-  test(`a workload that ${is} wakes ${keys.join() || 'nobody'}`, () => {
+  test(`a workload that ${is} enqueues ${keys.join() || 'nothing'}`, () => {
     const whole: Change<KubernetesObject> = { type: 'added', object: set(), cause: 'event', ...change };
     assert.deepEqual(keysOfWorkload(statefulSet)(whole, caches), keys);
   });
@@ -82,18 +87,18 @@ const podOf = (ready: 'True' | 'False', metadata: Metadata = {}): Pod => ({
 const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 const elsewhere = { ownerReferences: [{ ...owner, kind: 'ReplicaSet' }] };
 const podChanges: readonly (readonly [string, Partial<Change<Pod>>, boolean])[] = [
-  ['is made', { object: podOf('False') }, false],
-  ['is seen first when it is ready', { object: podOf('True') }, true],
+  ['is created', { object: podOf('False') }, false],
+  ['is first observed when it is ready', { object: podOf('True') }, true],
   ['becomes ready', { type: 'updated', previous: podOf('False'), object: podOf('True') }, true],
-  ['is ready still', { type: 'updated', previous: podOf('True'), object: podOf('True') }, false],
-  ['is ready no more', { type: 'updated', previous: podOf('True'), object: podOf('False') }, false],
-  ['is leaving', { type: 'updated', previous: podOf('True'), object: podOf('True', leaving) }, true],
-  ['is gone', { type: 'deleted', object: podOf('False', leaving) }, true],
-  ['is of another kind of workload', { type: 'deleted', object: podOf('True', elsewhere) }, false],
-  ['is of nobody', { type: 'deleted', object: podOf('True', { ownerReferences: [] }) }, false],
+  ['stays ready', { type: 'updated', previous: podOf('True'), object: podOf('True') }, false],
+  ['is not ready any more', { type: 'updated', previous: podOf('True'), object: podOf('False') }, false],
+  ['is terminating', { type: 'updated', previous: podOf('True'), object: podOf('True', leaving) }, true],
+  ['is deleted', { type: 'deleted', object: podOf('False', leaving) }, true],
+  ['belongs to another kind of workload', { type: 'deleted', object: podOf('True', elsewhere) }, false],
+  ['is orphaned', { type: 'deleted', object: podOf('True', { ownerReferences: [] }) }, false],
 ];
 for (const [is, change, isNews] of podChanges) {
-  test(`a Pod that ${is} wakes ${isNews ? 'its PersistentPodState' : 'nobody'}`, () => {
+  test(`a Pod that ${is} enqueues ${isNews ? 'its PersistentPodState' : 'nothing'}`, () => {
     const whole: Change<Pod> = { type: 'added', object: podOf('False'), cause: 'event', ...change };
     const wake = statesOfPod(builtinKinds(featureGates()));
     assert.deepEqual(wake(whole, cachesOf(stateOf('mine'))), isNews ? ['default/mine'] : []);
@@ -101,7 +106,7 @@ for (const [is, change, isNews] of podChanges) {
   });
 }
 
-test('a key of a workload is told from those of PersistentPodStates', () => {
+test('a workload key differs from the keys of PersistentPodStates', () => {
   assert.deepEqual(targetOf(generation), { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' });
   for (const key of ['default/web', 'default/generate', 'default/generate#apps/v1#StatefulSet']) {
     assert.equal(targetOf(key), undefined);

@@ -10,7 +10,7 @@ import { statesFor, type Target } from '../../persistentpodstate/target.ts';
 import { asksForState, followedAnnotations } from './generate.ts';
 import { kindAmong, type NumberedKind } from './workloads.ts';
 
-/** The PersistentPodStates of a Pod that has something to be remembered, or is to be forgotten. */
+/** Returns the PersistentPodStates to enqueue when a Pod becomes ready or is gone. */
 export function statesOfPod(kinds: readonly NumberedKind[]) {
   return (change: Change<Pod>, caches: Caches): readonly Key[] => {
     if (caches.of(persistentPodState).size === 0 || !isNews(change)) return [];
@@ -26,10 +26,13 @@ function isNews({ type, object, previous }: Change<Pod>): boolean {
   return hasEnded || (isPodReady(object) && !(previous && isPodReady(previous)));
 }
 
-/** The workload itself, where it may ask for something else, and its PersistentPodStates, where their Pods may be others. */
+/**
+ * Returns a key for the workload itself, where its annotations changed, and its PersistentPodStates, where its Pods may
+ * change.
+ */
 export function keysOfWorkload(kind: Kind) {
   return (change: Change<unknown>, caches: Caches): readonly Key[] => {
-    // An object of a kind has what every object has.
+    // Objects of every kind have these common fields.
     const known = change as Change<KubernetesObject>;
     const { namespace = '', name = '' } = known.object.metadata;
     const target = { apiVersion: apiVersionOf(kind), kind: kind.kind, name };
@@ -43,7 +46,7 @@ export function keysOfWorkload(kind: Kind) {
 function asksForOther({ type, object, previous }: Change<KubernetesObject>, caches: Caches): boolean {
   if (type === 'deleted') return false;
   if (!previous) {
-    // What it asked for no more while nobody looked is found out when it is seen first.
+    // An annotation that was removed while the manager was down is detected when the workload is first observed.
     const state = caches.of(persistentPodState).get(keyOf(object));
     return asksForState(object) || (state !== undefined && isControlledBy(state, object));
   }
@@ -60,12 +63,14 @@ function hasOtherPods({ type, object, previous }: Change<KubernetesObject>): boo
 
 const prefix = 'generate';
 
-/** What stands for a workload among the names of PersistentPodStates, none of which has such a sign in it. */
+/**
+ * Returns a key that represents a workload. It differs from every PersistentPodState name, which cannot contain `#`.
+ */
 export function generationKey(namespace: string, { apiVersion, kind, name }: Target): Key {
   return keyFor({ namespace, name: [prefix, apiVersion, kind, name].join('#') });
 }
 
-/** The workload a key stands for; undefined if it is that of a PersistentPodState. */
+/** Returns the workload of a key; undefined if the key belongs to a PersistentPodState. */
 export function targetOf(key: Key): Target | undefined {
   const [first, apiVersion, kind, name] = referenceOf(key).name.split('#');
   if (first !== prefix || !apiVersion || !kind || !name) return undefined;

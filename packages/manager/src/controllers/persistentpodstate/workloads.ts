@@ -1,4 +1,4 @@
-/** The workloads whose Pods are remembered: their Pods are numbered, and come back under the same names. */
+/** Workloads with persistent Pod states: their Pods have ordinals, and are recreated under the same names. */
 import { statefulSet } from '@kruise/api/apps/statefulset';
 import { statefulSet as advancedStatefulSet } from '@kruise/api/kruise/statefulset';
 import type { Reference } from '@kruise/client/client';
@@ -11,10 +11,10 @@ import { replicasOf, wantedOrdinals } from '../statefulset/ordinals.ts';
 
 export type Workload = Size & { readonly object: KubernetesObject };
 
-/** How many Pods a workload is to have, and of which numbers. */
+/** Number of replicas, and the desired ordinals. */
 export type Size = { readonly replicas: number; readonly isWanted: (ordinal: number) => boolean };
 
-/** A kind of such workloads. */
+/** A workload kind whose Pods have ordinals. */
 export type NumberedKind = {
   readonly kind: Kind;
   find(caches: Caches, reference: Reference): Workload | undefined;
@@ -30,7 +30,7 @@ export function builtinKinds(gates: FeatureGates): readonly NumberedKind[] {
   ];
 }
 
-/** A kind of which nothing is known but that it has `spec.replicas`. */
+/** Returns a custom kind, of which only `spec.replicas` is known. */
 export function customKind(kind: DynamicKind): NumberedKind {
   return numbered(kind, (object) => {
     const { spec } = object as { readonly spec?: { readonly replicas?: unknown } };
@@ -38,7 +38,7 @@ export function customKind(kind: DynamicKind): NumberedKind {
   });
 }
 
-/** The kind that is referred to, in whatever version. */
+/** Finds the kind of a reference, in any version. */
 export function kindAmong(
   kinds: readonly NumberedKind[],
   { apiVersion, kind: name }: { readonly apiVersion: string; readonly kind: string },
@@ -51,7 +51,7 @@ function numbered<K extends Kind>(kind: K, sizeOf: (object: ObjectOf<K>) => Size
     kind,
     find(caches, reference) {
       const object = caches.of(kind).get(reference);
-      // An object of a kind has what every object has.
+      // Objects of every kind have these common fields.
       return object && { object: object as unknown as KubernetesObject, ...sizeOf(object) };
     },
   };

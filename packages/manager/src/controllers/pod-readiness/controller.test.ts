@@ -23,7 +23,7 @@ function gated(metadata: Partial<Pod['metadata']> = {}): Pod {
   };
 }
 
-test('the gate of a Pod that no workload of Kruise created is opened at once', () => {
+test('the gate of a Pod without an OpenKruise workload is opened at once', () => {
   const { actions, requeueAfterSeconds } = decide(gated(), now);
   assert.deepEqual(
     actions.map(({ type }) => type),
@@ -33,6 +33,6 @@ test('the gate of a Pod that no workload of Kruise created is opened at once', (
   assert.equal(requeueAfterSeconds, undefined);
 });
 
-test('a Pod that is being deleted is left alone', () => {
+test('a terminating Pod is ignored', () => {
   assert.deepEqual(decide(gated({ deletionTimestamp: formatTime(now) }), now), { actions: [] });
 });

@@ -1,4 +1,4 @@
-/** Says of every new Pod with the `KruisePodReady` gate that, as far as Kruise is concerned, it is ready. */
+/** Pod readiness controller: sets the `KruisePodReady` condition of every new Pod with that readiness gate. */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { appsGroup, inPlaceUpdateReadyCondition, kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
 import { isBeingDeleted } from '@kruise/client/actions';
@@ -14,23 +14,25 @@ export const podReadinessController = defineController({
   component: 'pod-readiness-controller',
   for: pod,
   predicate: ({ type, object }) => type !== 'deleted' && awaitsFirstWord(object),
-  // Enough to be there before kubelets are: what they say of a Pod then says at once that it is ready.
+  // Enough workers to be faster than the kubelets: their first status update then reports the Pod as ready at once.
   workers: 64,
   observe: (caches, key) => caches.of(pod).get(key),
   decide,
 });
 
 /**
- * Whether a Pod waits for the first word of its workload of Kruise's on updates in place, which is the same for all that
- * have just been made: said here, it saves each of them a write, and the kubelet's answer to that.
+ * Reports whether a Pod waits for its OpenKruise workload to set the InPlaceUpdateReady condition. The first value is
+ * the same for all new Pods: writing it here saves the workload a write for each Pod, and the kubelet's response to it.
  */
 function isNewOfKruise(found: Pod): boolean {
   return awaitsBothWords(found) && groupOf(controllerOf(found)?.apiVersion ?? '') === appsGroup;
 }
 
-/** How long a new Pod is given to find a node: the scheduler is about to write it, and until then nobody needs the word. */
+/**
+ * Time for a new Pod to be scheduled: the scheduler is about to write the Pod, and the condition has no use until then.
+ */
 const schedulingMs = 2000;
-/** How long a CloneSet is given to say the word itself, with what else it tells the Pod. */
+/** Time for a CloneSet to set the condition itself, together with the lifecycle state. */
 const workloadMs = 10_000;
 
 function patienceMsWith(found: Pod): number {
@@ -38,7 +40,7 @@ function patienceMsWith(found: Pod): number {
   return lifecycleStateOf(found) === 'PreparingNormal' ? workloadMs : 0;
 }
 
-/** How old a Pod is by the clock here, which may be behind. */
+/** Returns the age of a Pod by the local clock, which may be behind. */
 function ageMsOf({ metadata }: Pod, now: Instant): number {
   return metadata.creationTimestamp ? Math.abs(now - parseTime(metadata.creationTimestamp)) : Number.POSITIVE_INFINITY;
 }
@@ -46,12 +48,12 @@ function ageMsOf({ metadata }: Pod, now: Instant): number {
 export function decide(found: Pod, now: Instant): Decision<Pod['status']> {
   if (isBeingDeleted(found) || !awaitsFirstWord(found)) return { actions: [] };
   if (!isNewOfKruise(found)) {
-    // Any version will do: of a thousand Pods that start at once kubelets write all the while.
+    // No resourceVersion: while a thousand Pods start at once, kubelets write all the time.
     return { actions: [openGates(found, [kruisePodReadyCondition], now)] };
   }
   const waitMs = patienceMsWith(found) - ageMsOf(found, now);
   if (waitMs > 0) return { actions: [], requeueAfterSeconds: waitMs / 1000 };
-  // Its workload may have begun an update meanwhile.
+  // The workload may have started an update since the last read, so a concurrent write must result in a conflict.
   return {
     actions: [openGates(found, [kruisePodReadyCondition, inPlaceUpdateReadyCondition], now, { atVersion: true })],
   };

@@ -1,4 +1,4 @@
-/** Pods where no daemon is, marked by what their provider finds, on a real API server. */
+/** Pods on virtual nodes without a daemon, marked by their provider's conditions, on a real API server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node } from '@kruise/api/core/node';
@@ -6,7 +6,7 @@ import { pod } from '@kruise/api/core/pod';
 import { podProbeMarker } from '@kruise/api/kruise/podprobemarker';
 import { startTestCluster } from '../../testing/test-cluster.ts';
 
-test('conditions that a provider sets decide on labels', async () => {
+test('conditions of a provider determine labels', async () => {
   await using cluster = await startTestCluster();
   const { client, pass, runPods } = cluster;
   const reference = { name: 'a', namespace: 'default' };

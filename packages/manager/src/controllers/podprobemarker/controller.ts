@@ -45,7 +45,7 @@ function observe(caches: Caches, key: Key): Omit<Observed, 'marksVirtualPods'> |
   };
 }
 
-/** A node that can be told something at last may have Pods that are to be probed already. */
+/** Enqueues all markers when a NodePodProbe is created: its node may already have Pods to probe. */
 function allOfNewNode({ type, cause }: Change<NodePodProbe>, caches: Caches): readonly Key[] {
   return type === 'added' && cause !== 'initial' ? caches.of(podProbeMarker).list().map(keyOf) : [];
 }

@@ -62,7 +62,7 @@ function decided(
   return { does: inWords(actions), entries, status };
 }
 
-test('the nodes of Pods are told what to probe', () => {
+test("the NodePodProbes of Pods' nodes get the probes", () => {
   const { does, entries, status } = decided(
     markerOf(),
     [podOf('p'), podOf('q', 'b')],
@@ -74,7 +74,7 @@ test('the nodes of Pods are told what to probe', () => {
   assert.deepEqual(status, { observedGeneration: 2, matchedPods: 3 });
 });
 
-test('what others want of a node stays, and what the marker wants no more does not', () => {
+test('probes of other markers stay, and removed probes of this marker do not', () => {
   const before = told('a', entryOf('x', 'other#y'), entryOf('p', 'other#z', 'marker#gone', 'marker#idle'));
   assert.deepEqual(decided(markerOf(), [podOf('p')], [before]).entries, [
     entryOf('x', 'other#y'),
@@ -82,11 +82,11 @@ test('what others want of a node stays, and what the marker wants no more does n
   ]);
 });
 
-test('a node that knows already is told nothing', () => {
+test('an up-to-date NodePodProbe is not changed', () => {
   assert.deepEqual(decided(markerOf(), [podOf('p')], [told('a', entryOf('p', 'marker#idle'))]).does, []);
 });
 
-test('a port is told by its number, and a probe of one that is not there is left out', () => {
+test('a named port is resolved to its number, and a probe with an unknown port is left out', () => {
   const port = (port: string) => ({ ...idle, name: port, probe: { tcpSocket: { port } } });
   const { entries } = decided(markerOf([port('web'), port('81'), port('none')]), [podOf('p')], [told('a')]);
   assert.deepEqual(
@@ -98,7 +98,7 @@ test('a port is told by its number, and a probe of one that is not there is left
   );
 });
 
-test('a marker is held until its probes are off the nodes', () => {
+test('a marker has a finalizer until its probes are removed from the nodes', () => {
   const { finalizers: _, ...metadata } = markerOf().metadata;
   assert.deepEqual(decided({ ...markerOf(), metadata }, [], []).does, ['patch marker']);
   const leaving = markerOf([idle], { deletionTimestamp: '2026-01-01T00:00:00Z' });
@@ -120,12 +120,12 @@ const marking: readonly {
   readonly labels?: { readonly [key: string]: string };
   readonly patch?: object;
 }[] = [
-  { is: 'of which nothing is known' },
+  { is: 'without conditions' },
   { is: 'that is idle', status: 'True', patch: { labels: { idle: 'yes' }, annotations: { cost: '-10' } } },
-  { is: 'that is marked in part', status: 'True', labels: { idle: 'yes' }, patch: { annotations: { cost: '-10' } } },
+  { is: 'with some of the labels', status: 'True', labels: { idle: 'yes' }, patch: { annotations: { cost: '-10' } } },
   { is: 'that is not idle', status: 'False', labels: { idle: 'yes', app: 'x' }, patch: { labels: { idle: 'no' } } },
-  { is: 'that is marked', status: 'False', labels: { idle: 'no' } },
-  { is: 'that cannot be told', status: 'Unknown', patch: { annotations: { cost: '0' } } },
+  { is: 'with all labels', status: 'False', labels: { idle: 'no' } },
+  { is: 'with an unknown condition', status: 'Unknown', patch: { annotations: { cost: '0' } } },
 ];
 for (const { is, status, labels = {}, patch } of marking) {
   test(`a Pod of a virtual node ${is} is marked with ${patch ? JSON.stringify(patch) : 'nothing'}`, () => {

@@ -1,4 +1,4 @@
-/** Has nodes probe the Pods of a marker (operations.md §B6). */
+/** PodProbeMarker reconciler: writes the probes of a marker into the NodePodProbes of its Pods' nodes. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { NodePodProbe, PodProbe } from '@kruise/api/kruise/nodepodprobe';
 import type { PodProbeMarker, PodProbeMarkerStatus } from '@kruise/api/kruise/podprobemarker';
@@ -18,13 +18,13 @@ import { withoutProbes, withProbes } from './probes.ts';
 
 export type Observed = {
   readonly marker: PodProbeMarker;
-  /** The Pods of its selector that are at work on ordinary nodes. */
+  /** Active Pods of the selector on ordinary nodes. */
   readonly pods: readonly Pod[];
-  /** Those on nodes that are but a name, whose provider probes them. */
+  /** Pods on virtual nodes, which the provider probes. */
   readonly virtualPods: readonly Pod[];
-  /** Whether these are marked by what their providers find. */
+  /** Set where the results of the provider are marked on virtual Pods. */
   readonly marksVirtualPods: boolean;
-  /** What all nodes are told. */
+  /** NodePodProbes of all nodes. */
   readonly nodePodProbes: readonly NodePodProbe[];
 };
 
@@ -68,7 +68,7 @@ function entriesWith(entries: readonly PodProbe[], marker: PodProbeMarker, pods:
   return [...updated, ...added];
 }
 
-/** Tells a node something else, where that is something else. */
+/** Updates the entries of a NodePodProbe where they differ. */
 function rewrite(nodePodProbe: NodePodProbe, entries: readonly PodProbe[]): readonly Action[] {
   if (isSame(entries, entriesOf(nodePodProbe))) return [];
   const changed: NodePodProbe = { ...nodePodProbe, spec: entries.length > 0 ? { podProbes: entries } : {} };

@@ -1,4 +1,4 @@
-/** Marks Pods where no daemon is, by the conditions that whoever runs them has set (operations.md §B6). */
+/** Marks Pods on virtual nodes, which have no daemon, by the conditions that their provider sets. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodProbeMarker, ProbeState } from '@kruise/api/kruise/podprobemarker';
 import { type Action, patch } from '@kruise/client/actions';
@@ -6,7 +6,7 @@ import { findCondition } from '@kruise/machinery/conditions';
 
 type Strings = { readonly [key: string]: string };
 
-/** Sets what the conditions of a Pod ask for; what others asked for before stays. */
+/** Sets the labels and annotations that match the conditions of a Pod; earlier marks stay. */
 export function mark({ spec: { probes } }: PodProbeMarker, pod: Pod): readonly Action[] {
   const matched = probes.flatMap(({ podConditionType, markerPolicy = [] }) => {
     const condition = podConditionType && findCondition(pod.status?.conditions, podConditionType);

@@ -1,16 +1,16 @@
-/** What a node is told to probe of a Pod (operations.md §B6). */
+/** Probe entries of a Pod in a NodePodProbe. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Probe } from '@kruise/api/core/probe';
 import type { ContainerProbe, PodProbe } from '@kruise/api/kruise/nodepodprobe';
 import type { PodContainerProbe, PodProbeMarker } from '@kruise/api/kruise/podprobemarker';
 
-/** What the probes of a marker begin with where they are among others. */
+/** Returns the name prefix of a marker's probes in an entry. */
 export function prefixOf({ metadata }: PodProbeMarker): string {
   return `${metadata.name}#`;
 }
 
-/** The entry of a Pod with the probes of a marker, and no others of it than it has now. */
+/** Returns the entry of a Pod with the current probes of a marker, without the marker's former probes. */
 export function withProbes(entry: PodProbe | undefined, marker: PodProbeMarker, pod: Pod): PodProbe {
   const { name = '', namespace = '', uid = '' } = pod.metadata;
   const wanted = (marker.spec.probes ?? []).flatMap((probe) => probeFor(marker, probe, pod) ?? []);
@@ -22,7 +22,7 @@ export function withProbes(entry: PodProbe | undefined, marker: PodProbeMarker, 
   return { name, namespace, uid, IP: IP || (pod.status?.podIP ?? ''), probes: [...replaced, ...added] };
 }
 
-/** The entries without the probes of a marker in its namespace, and without those that then have none. */
+/** Removes the probes of a marker from entries in its namespace, and entries without probes. */
 export function withoutProbes(entries: readonly PodProbe[], marker: PodProbeMarker): readonly PodProbe[] {
   return entries.flatMap((entry) => {
     if (entry.namespace !== marker.metadata.namespace) return [entry];
@@ -33,7 +33,7 @@ export function withoutProbes(entries: readonly PodProbe[], marker: PodProbeMark
   });
 }
 
-/** The probe as a node can do it; undefined where it names a port that the container does not have. */
+/** Returns the probe with a numeric port; undefined where the container lacks the named port. */
 function probeFor(marker: PodProbeMarker, { name, containerName, probe }: PodContainerProbe, pod: Pod) {
   const container = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].find(
     (each) => each.name === containerName,

@@ -10,12 +10,14 @@ import { isPodActive } from '@kruise/machinery/pods';
 import { isVirtualNode } from '../../nodes.ts';
 import type { Observed } from './decide.ts';
 
-/** Whether a Pod can be probed: it is at work, and its containers may have been started. */
+/** Reports whether a Pod can be probed: it is active, and its containers may have started. */
 export function isProbed(pod: Pod): boolean {
   return isPodActive(pod) && Boolean(pod.spec?.nodeName) && isConditionTrue(pod.status?.conditions, 'Initialized');
 }
 
-/** The markers of a Pod that can be probed now, or elsewhere than before, or not any more, or was found to be otherwise. */
+/**
+ * Returns the markers to enqueue for a Pod whose labels, probe eligibility, IP or (on virtual nodes) conditions change.
+ */
 export function markersOfPod({ marksVirtualPods }: Pick<Observed, 'marksVirtualPods'>) {
   return ({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] => {
     const home = marksVirtualPods ? caches.of(node).get(object.spec?.nodeName ?? '') : undefined;

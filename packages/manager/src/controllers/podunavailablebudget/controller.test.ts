@@ -1,4 +1,4 @@
-/** Budgets on a real API server: what they say, and whom they hold back. */
+/** PodUnavailableBudgets on a real API server: their status, and the operations they block. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { daemonSet } from '@kruise/api/apps/daemonset';
@@ -52,12 +52,12 @@ async function makePods(cluster: TestCluster, count: number, owner?: Owner, pref
   await settle(cluster);
 }
 
-/** Lets kubelets and the manager take turns until they have nothing to say to each other any more. */
+/** Runs kubelets and the manager until neither changes anything any more. */
 async function settle(cluster: TestCluster): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await cluster.runPods();
 }
 
-/** Lets time pass until something is done: who is overtaken again and again waits for a moment. */
+/** Advances the clock until some work is done: repeated conflicts wait for a moment. */
 async function during<T>({ pass }: TestCluster, work: Promise<T>): Promise<T> {
   let isDone = false;
   const settle = () => {
@@ -72,7 +72,7 @@ const podsOf = async ({ client }: TestCluster): Promise<readonly Pod[]> =>
   (await client.list(pod, { namespace })).items;
 const nameOf = ({ metadata }: Pod) => ({ name: metadata.name ?? '', namespace });
 
-/** Allowed, current, desired, total; and whom it waits for. */
+/** Formats the status: allowed, current, desired, total; and the pending disruptions. */
 async function figuresOf({ client }: TestCluster): Promise<string> {
   const { status } = await client.get(podUnavailableBudget, reference);
   const { unavailableAllowed, currentAvailable, desiredAvailable, totalReplicas } = status ?? {};
@@ -89,7 +89,7 @@ const refusedWith = (code: number, reason: string) => (error: unknown) => {
   return true;
 };
 
-test('Pods know their budget from the beginning, and as many go as it allows', async () => {
+test('Pods have their budget from creation on, and it limits deletions', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await makeBudget(cluster, { targetRef: ofCloneSet, maxUnavailable: 1 });
@@ -114,7 +114,7 @@ test('Pods know their budget from the beginning, and as many go as it allows', a
   );
 });
 
-test('a dry run costs nothing, however it is asked for', async () => {
+test('a dry run charges no budget, however it is requested', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await makeBudget(cluster, { selector, maxUnavailable: 1 });
@@ -133,7 +133,7 @@ test('a dry run costs nothing, however it is asked for', async () => {
   await assert.rejects(client.delete(pod, second!, { dryRun: true }), spent);
 });
 
-test('of many deletions at once no more are let through than there may be', async () => {
+test('of many concurrent deletions no more succeed than allowed', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await makeBudget(cluster, { selector, maxUnavailable: '30%' });
@@ -147,7 +147,7 @@ test('of many deletions at once no more are let through than there may be', asyn
   assert.equal(await figuresOf(cluster), '3/10/7/10');
 });
 
-test('Pods that were there before the budget are told of it', async () => {
+test('existing Pods are annotated with a new budget', async () => {
   await using cluster = await startTestCluster();
   await makePods(cluster, 2);
   await makeBudget(cluster, { selector, minAvailable: 2 });
@@ -157,7 +157,7 @@ test('Pods that were there before the budget are told of it', async () => {
   await assert.rejects(cluster.client.delete(pod, nameOf(first!)), spent);
 });
 
-test('another image costs, another label does not, the mark of an unavailable Pod does', async () => {
+test('a new image is charged, a new label is not, the label of an unavailable Pod is', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await makeBudget(cluster, { selector, minAvailable: 2 });
@@ -182,7 +182,7 @@ test('another image costs, another label does not, the mark of an unavailable Po
   assert.equal(await figuresOf(cluster), '0/2/2/0');
 });
 
-test('a resize costs only where it is protected', async () => {
+test('a resize is charged only where it is protected', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await makeBudget(cluster, { selector, minAvailable: 2 });
@@ -202,7 +202,7 @@ test('a resize costs only where it is protected', async () => {
   assert.match(await figuresOf(cluster), /^0.*, 1 to go$/);
 });
 
-test('what needs no protection goes', async () => {
+test('unprotected Pods are deleted', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await makeBudget(cluster, { selector, minAvailable: 3, ignoredPodSelector: { matchLabels: { tier: 'test' } } });
@@ -223,14 +223,14 @@ test('what needs no protection goes', async () => {
   await client.delete(pod, third!);
 });
 
-test('the sizes of the Deployments behind Pods count once each, and follow them', async () => {
+test('each Deployment of the Pods counts once, and follows its replicas', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await makeBudget(cluster, { selector, maxUnavailable: '25%' });
   const spec = { replicas: 5, selector, template };
   for (const name of ['a', 'b']) {
     const made = await client.create(deployment, { metadata: { name, namespace }, spec });
-    // In the middle of an update there are two.
+    // During an update there are two ReplicaSets.
     for (const revision of ['old', 'new']) {
       const metadata = { name: `${name}-${revision}`, namespace, labels, ownerReferences: [controllerReference(made)] };
       const set = await client.create(replicaSet, { metadata, spec: { ...spec, replicas: 3 } });
@@ -246,7 +246,7 @@ test('the sizes of the Deployments behind Pods count once each, and follow them'
   assert.equal(await figuresOf(cluster), '12/12/0/0');
 });
 
-test('the Pods of a Deployment are those of its ReplicaSets, and none once it is to have none', async () => {
+test('the Pods of a Deployment are those of its ReplicaSets, and none with 0 replicas', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await makeBudget(cluster, {
@@ -269,7 +269,7 @@ test('the Pods of a Deployment are those of its ReplicaSets, and none once it is
   assert.equal(await figuresOf(cluster), '0/0/0/0');
 });
 
-test('a workload of a kind nobody here knows is asked about', async () => {
+test('a workload of an uncached kind is read live', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   const metadata = { name: 'web', namespace };
@@ -288,7 +288,7 @@ test('a workload of a kind nobody here knows is asked about', async () => {
   assert.equal(await figuresOf(cluster), '0/3/3/6');
 });
 
-test('a workload that does not say how many Pods it wants has Pods all the same', async () => {
+test('a workload without a number of replicas has Pods all the same', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const made = await client.create(daemonSet, { metadata: { name: 'web', namespace }, spec: { selector, template } });
@@ -297,7 +297,7 @@ test('a workload that does not say how many Pods it wants has Pods all the same'
   assert.equal(await figuresOf(cluster), '1/3/2/-1');
 });
 
-test('the Pods of a workload of which nobody can tell anything are protected by their labels', async () => {
+test('Pods of a workload of an unknown kind are protected by their labels', async () => {
   await using cluster = await startTestCluster();
   await makeBudget(cluster, { selector, minAvailable: 2 });
   const owner = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'x', uid: 'of no kind' } };
@@ -307,12 +307,12 @@ test('the Pods of a workload of which nobody can tell anything are protected by 
   await assert.rejects(cluster.client.delete(pod, first!), spent);
 });
 
-test('the Pods of ReplicaSets that belong to another workload belong to the budget of that', async () => {
+test("Pods of ReplicaSets of another workload belong to that workload's budget", async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const metadata = { name: 'web', namespace };
   const spec = { replicas: 2, selector: labels, template };
-  // Any workload that has a scale will do.
+  // Any workload with a scale subresource works.
   const above = await client.create(replicationController, { metadata, spec });
   await makeBudget(cluster, {
     targetRef: { apiVersion: 'v1', kind: 'ReplicationController', name: 'web' },
@@ -332,7 +332,7 @@ test('the Pods of ReplicaSets that belong to another workload belong to the budg
   assert.equal(await figuresOf(cluster), '1/2/1/2');
 });
 
-test('what another process took from a budget is not given again', async () => {
+test('a charge by another process is not granted again', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await makeBudget(cluster, { selector, minAvailable: 2 });
@@ -341,7 +341,7 @@ test('what another process took from a budget is not given again', async () => {
   const budget = await client.get(podUnavailableBudget, reference);
   const disruptedPods = { [first!.name]: '2026-01-01T00:00:00Z' };
   const status = { ...budget.status!, unavailableAllowed: 0, disruptedPods };
-  // At the same moment, so that no cache has seen it yet.
+  // Concurrently, so that no cache has observed it yet.
   const attempts = [
     client.update(podUnavailableBudget, { ...budget, status }, { subresource: 'status' }),
     client.delete(pod, second!),
@@ -352,7 +352,7 @@ test('what another process took from a budget is not given again', async () => {
   await pass(1);
 });
 
-test('a Pod goes whose budget is deleted at the same moment', async () => {
+test('a Pod is deleted while its budget is deleted concurrently', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await makeBudget(cluster, { selector, minAvailable: 1 });
@@ -367,7 +367,7 @@ test('a Pod goes whose budget is deleted at the same moment', async () => {
   assert.equal((await podsOf(cluster)).length, 1);
 });
 
-test('an update in place that goes wrong is held up by the budget', async () => {
+test('a failing in-place update is blocked by the budget', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await makeBudget(cluster, { targetRef: ofCloneSet, maxUnavailable: 1 });
@@ -379,7 +379,7 @@ test('an update in place that goes wrong is held up by the budget', async () => 
     { spec: { template: { spec: { containers } } } },
     { type: 'merge' },
   );
-  // No kubelet runs what is asked for.
+  // No kubelet applies the update.
   await cluster.pass(30);
   const images = (await podsOf(cluster)).map(({ spec }) => spec?.containers[0]?.image);
   assert.deepEqual(images.filter((image) => image === 'app:v2').length, 1);
@@ -390,7 +390,7 @@ test('an update in place that goes wrong is held up by the budget', async () => 
   );
 });
 
-test('budgets are refused that say nothing, or the same as others', async () => {
+test('invalid and conflicting budgets are refused', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await makeBudget(cluster, { selector, maxUnavailable: 1 });
@@ -414,7 +414,7 @@ test('budgets are refused that say nothing, or the same as others', async () => 
   await client.create(podUnavailableBudget, older);
 });
 
-test('where both gates are closed there are no budgets', async () => {
+test('with both feature gates disabled there are no budgets', async () => {
   await using cluster = await startTestCluster({
     PodUnavailableBudgetDeleteGate: false,
     PodUnavailableBudgetUpdateGate: false,
@@ -425,7 +425,7 @@ test('where both gates are closed there are no budgets', async () => {
   );
 });
 
-test('the annotation of a budget of v1alpha1 decides which operations are protected, whenever it changes', async () => {
+test('the annotation of a v1alpha1 budget determines the protected operations, whenever it changes', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   const annotation = 'kruise.io/pub-protect-operations';

@@ -39,7 +39,7 @@ export function podUnavailableBudgetController(settings: ManagerSettings): Contr
   });
 }
 
-/** What was seen, with what the server tells of workloads that are not at hand. */
+/** Adds the workloads that are not cached, with live reads. */
 async function withStrangers(seen: Seen, targets: ScaleTargets, client: Client, signal: AbortSignal): Promise<Seen> {
   const { budget, strangers } = seen;
   const { namespace = '' } = budget.metadata;
@@ -51,7 +51,7 @@ async function withStrangers(seen: Seen, targets: ScaleTargets, client: Client, 
       pods = seen.podsOfStranger(found);
       ({ replicas } = found);
     } else {
-      // Of one that does not say how many Pods it wants none are missed.
+      // A workload without a known number of replicas does not count.
       replicas += Math.max(0, found.replicas);
     }
   }

@@ -58,7 +58,7 @@ const figures: {
   { of: '10% of 15', spec: { maxUnavailable: '10%' }, replicas: 15, pods: pods(15), are: [2, 15, 13, 15] },
   { of: '30% of 1 with 10 Pods', spec: { maxUnavailable: '30%' }, replicas: 1, pods: pods(10), are: [10, 10, 0, 1] },
   {
-    of: '30% of 15 that are said to be',
+    of: '30% of 15 with protectTotalReplicas',
     spec: { maxUnavailable: '30%', protectTotalReplicas: 15 },
     replicas: 1,
     pods: pods(10),
@@ -68,17 +68,23 @@ const figures: {
   { of: '25% of 5', spec: { maxUnavailable: '25%' }, replicas: 5, pods: pods(5), are: [2, 5, 3, 5] },
   { of: 'more than all', spec: { minAvailable: 100 }, replicas: 10, pods: pods(10), are: [0, 10, 100, 10] },
   { of: 'at least 25%', spec: { minAvailable: '25%' }, replicas: 5, pods: pods(5), are: [3, 5, 2, 5] },
-  { of: '10 Pods nobody wants', spec: { maxUnavailable: '30%' }, replicas: 0, pods: pods(10), are: [10, 10, 0, 0] },
+  { of: '10 Pods with 0 replicas', spec: { maxUnavailable: '30%' }, replicas: 0, pods: pods(10), are: [10, 10, 0, 0] },
   {
-    of: 'a Deployment with Pods made ahead',
+    of: 'a Deployment with surge Pods',
     spec: { maxUnavailable: '30%' },
     replicas: 10,
     pods: [...pods(12), podOf('late', { isReady: false })],
     are: [5, 12, 7, 10],
   },
   { of: 'no Pods', spec: { maxUnavailable: 1 }, replicas: 0, pods: [], are: [0, 0, 0, 0] },
-  { of: 'a size nobody knows', spec: { maxUnavailable: '10%' }, replicas: -1, pods: pods(3), are: [3, 3, 0, -1] },
-  { of: 'nothing said', spec: {}, replicas: 3, pods: pods(3), are: [3, 3, 0, 3] },
+  {
+    of: 'an unknown number of replicas',
+    spec: { maxUnavailable: '10%' },
+    replicas: -1,
+    pods: pods(3),
+    are: [3, 3, 0, -1],
+  },
+  { of: 'an empty spec', spec: {}, replicas: 3, pods: pods(3), are: [3, 3, 0, 3] },
 ];
 for (const { of, spec, replicas, pods: found, are } of figures) {
   test(`the budget of ${of} is ${are.join('/')}`, () => {
@@ -92,7 +98,7 @@ for (const { of, spec, replicas, pods: found, are } of figures) {
 const named = (from: number, to: number, time: string) =>
   Object.fromEntries(Array.from({ length: to - from }, (_, index) => [`p${from + index}`, time]));
 
-test('Pods that were let go or updated do not count until they are seen to be', () => {
+test('Pods with an allowed deletion or update do not count until it is observed', () => {
   const status = { ...zero, unavailablePods: named(0, 10, ago(5)), disruptedPods: named(10, 20, ago(15)) };
   const budget = budgetOf({ maxUnavailable: '30%' }, status);
   const { unavailableAllowed, currentAvailable, desiredAvailable } = statusOf({
@@ -114,7 +120,7 @@ const records: {
   pods?: readonly Pod[];
   kept: Partial<PodUnavailableBudgetStatus>;
   events?: readonly string[];
-  /** The Pods that are looked at anew before the status is written. */
+  /** Pods that are confirmed before the status is written. */
   confirmed?: readonly string[];
   again?: number;
 }[] = [
@@ -125,7 +131,7 @@ const records: {
     again: 1.001,
   },
   {
-    is: 'of a deletion 21 seconds ago is dropped, and told of',
+    is: 'of a deletion 21 seconds ago expires, with an event',
     records: { disruptedPods: { p0: ago(21) } },
     kept: {},
     events: ["Warning NotDeleted Pod was expected by PUB default/pub to be deleted but it wasn't"],
@@ -138,20 +144,20 @@ const records: {
     again: 1.001,
   },
   {
-    is: 'of an update 11 seconds ago is dropped',
+    is: 'of an update 11 seconds ago expires',
     records: { unavailablePods: { p0: ago(11) } },
     kept: {},
     confirmed: ['p0 at 7'],
   },
   {
-    is: 'of an update 11 seconds ago is dropped at once if the Pod is not available',
+    is: 'of an update 11 seconds ago expires without confirmation if the Pod is not available',
     records: { unavailablePods: { p0: ago(11) } },
     pods: pods(2, { isReady: false }),
     kept: {},
   },
-  { is: 'of a Pod that is gone is dropped', records: { disruptedPods: { gone: ago(1) } }, kept: {} },
+  { is: 'of a deleted Pod is dropped', records: { disruptedPods: { gone: ago(1) } }, kept: {} },
   {
-    is: 'that ends first decides when to look again',
+    is: 'that expires first determines the requeue',
     records: { disruptedPods: { p0: ago(5) }, unavailablePods: { p1: ago(3) } },
     kept: { disruptedPods: { p0: ago(5) }, unavailablePods: { p1: ago(3) } },
     again: 7.001,
@@ -177,7 +183,7 @@ for (const { is, records: given, pods: found = pods(2), kept, events = [], confi
   });
 }
 
-test('Pods that belong to no budget yet are told of theirs, others are left alone', () => {
+test('Pods without a budget are annotated, others are not changed', () => {
   const found = [
     podOf('a', { annotations: {} }),
     podOf('b'),
@@ -203,7 +209,7 @@ test('a budget without Pods records an event at every reconcile, but not at a po
   assert.deepEqual(look({ budget: reported, hasStrangers: true }).events, []);
 });
 
-test('a budget without Pods and with a share of zero records both events', () => {
+test('a budget without Pods and with an invalid percentage records both events', () => {
   const { events = [] } = look({ budget: budgetOf({ maxUnavailable: 'some' }) });
   assert.deepEqual(
     events.map(({ reason }) => reason),
@@ -211,19 +217,19 @@ test('a budget without Pods and with a share of zero records both events', () =>
   );
 });
 
-test('a share that is none is told of, and nothing is reported', () => {
+test('an invalid percentage records an event, and no status is written', () => {
   const { status, events } = look({ budget: budgetOf({ maxUnavailable: 'some' }), replicas: 3, pods: pods(3) });
   assert.equal(status, undefined);
   assert.equal(events?.[0]?.reason, 'CalculateExpectedPodCountFailed');
   assert.match(events[0].message, /^Failed to calculate the number of expected pods: .*not a percentage$/);
 });
 
-test('a workload of another kind is asked about again', () => {
+test('a workload of another kind is polled', () => {
   const { requeueAfterSeconds } = look({ budget: budgetOf({ maxUnavailable: 1 }), hasStrangers: true });
   assert.equal(requeueAfterSeconds, 30);
 });
 
-test('a budget that is being deleted is left alone', () => {
+test('a terminating budget is ignored', () => {
   const budget = budgetOf({ maxUnavailable: 1 });
   const deleted = { ...budget, metadata: { ...budget.metadata, deletionTimestamp: ago(0) } };
   assert.deepEqual(look({ budget: deleted, replicas: 3, pods: pods(3, { annotations: {} }) }), { actions: [] });
@@ -234,7 +240,7 @@ const anyShare = fc.oneof(
   fc.nat(100).map((share) => `${share}%`),
 );
 
-test('as many Pods as must stay available do, whoever asks in whatever order', () => {
+test('the Pods that must stay available do, with concurrent requests in any order', () => {
   fc.assert(
     fc.property(
       fc.record({ maxUnavailable: anyShare }),
@@ -265,7 +271,7 @@ test('as many Pods as must stay available do, whoever asks in whatever order', (
   );
 });
 
-test('a budget has nothing to add to its own status', () => {
+test('the status is idempotent', () => {
   fc.assert(
     fc.property(
       anyShare,

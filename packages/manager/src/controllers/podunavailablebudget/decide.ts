@@ -1,4 +1,4 @@
-/** How many Pods a budget can still do without (protection.md §A9). */
+/** PodUnavailableBudget reconciler: computes how many more Pods may become unavailable. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodUnavailableBudget, PodUnavailableBudgetStatus } from '@kruise/api/kruise/podunavailablebudget';
 import { isBeingDeleted, type NewEvent, type PatchAction } from '@kruise/client/actions';
@@ -16,15 +16,15 @@ import { recordsOf } from './records.ts';
 
 export type Observed = {
   readonly budget: PodUnavailableBudget;
-  /** The Pods it is about that are at work. */
+  /** Active Pods that the budget protects. */
   readonly pods: readonly Pod[];
-  /** How many their workloads want. */
+  /** Desired replicas of their workloads. */
   readonly replicas: number;
-  /** Whether the server had to be asked about a workload, which tells nobody when it changes. */
+  /** Set where a workload needed a live read: its changes do not enqueue the budget. */
   readonly hasStrangers: boolean;
 };
 
-/** When to ask about such workloads again. */
+/** Interval of live reads for such workloads. */
 const askAgainSeconds = 30;
 
 export function decide(
@@ -52,9 +52,9 @@ export function decide(
     desiredAvailable,
     totalReplicas,
   };
-  // The reference records the event at every reconcile. It never polls, so a poll that changes nothing is left out.
+  // OpenKruise records the event at every reconcile. It never polls, so a poll that changes nothing records no event.
   const isIdlePoll = hasStrangers && isSame(status, budget.status);
-  // A Pod counts again only if it is as it looks: what was let happen to it may have, out of sight.
+  // A Pod counts again only if the cache is not stale: the allowed disruption may have happened unobserved.
   const doubtful = [...forgotten.disrupted, ...forgotten.unavailable].filter((pod) => isAvailable(pod, gates));
   return {
     actions: [...relations, ...doubtful.map(confirm)],
@@ -68,7 +68,7 @@ export function decide(
   };
 }
 
-/** How many Pods must stay available (§A9.2); a text if that cannot be told. */
+/** Returns the number of Pods that must stay available; an error text for an invalid spec. */
 function desired({ spec: { maxUnavailable, minAvailable } }: PodUnavailableBudget, total: number): number | string {
   try {
     if (maxUnavailable !== undefined) return Math.max(0, total - scaleUp(maxUnavailable, total));
@@ -84,7 +84,10 @@ function relate(pod: Pod, budget: PodUnavailableBudget): PatchAction {
   return { type: 'patch', object: pod, patch, patchType: 'strategic' };
 }
 
-/** Changes nothing, but fails if anybody has changed the Pod since it was seen: then all of it is decided anew. */
+/**
+ * Returns a patch without changes that conflicts if the Pod has changed since it was observed: then the budget is
+ * reconciled again.
+ */
 function confirm(pod: Pod): PatchAction {
   const patch = { metadata: { resourceVersion: pod.metadata.resourceVersion } };
   return { type: 'patch', object: pod, patch, patchType: 'strategic' };

@@ -1,30 +1,30 @@
-/** What was let happen to Pods and has not been seen yet (protection.md §A9.3). */
+/** Records of allowed disruptions that are not observed yet. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { type Instant, parseTime } from '@kruise/values/time';
 
-/** A Pod that may be deleted is taken for gone for so long, whether it is seen to go or not. */
+/** Time after which the record of an allowed deletion expires, whether the deletion is observed or not. */
 const deletionTimeoutMs = 20_000;
 
-/** A Pod that may be updated is taken for unavailable for so long: caches may not show yet that it is. */
+/** Time after which the record of an allowed update expires: caches may not show yet that the Pod is unavailable. */
 const updateTimeoutMs = 10_000;
 
 export type Records = {
-  /** Pods that are still to be deleted, evicted or resized, by name, with the time it was allowed. */
+  /** Names of Pods with an allowed deletion, eviction or resize, with the time of the permission. */
   readonly disruptedPods: ReadonlyMap<string, string>;
-  /** Pods that are still to be updated. */
+  /** Names of Pods with an allowed update, with the time of the permission. */
   readonly unavailablePods: ReadonlyMap<string, string>;
-  /** Pods whose record is too old, though nothing was seen to happen to them. */
+  /** Pods whose record has expired without an observed disruption. */
   readonly forgotten: { readonly disrupted: readonly Pod[]; readonly unavailable: readonly Pod[] };
-  /** When the next record is to be forgotten. */
+  /** Time when the next record expires. */
   readonly nextAt: Instant | undefined;
 };
 
-/** The records of Pods that are at work; those of others have done their part. */
+/** Returns the records of active Pods; the records of other Pods are complete. */
 export function recordsOf({ status }: PodUnavailableBudget, pods: readonly Pod[], now: Instant): Records {
   const { disruptedPods = {}, unavailablePods = {} } = status ?? {};
   const ends: Instant[] = [];
-  /** The records that still hold, and the Pods of those that do not. */
+  /** Splits the records into valid records and Pods with expired records. */
   const sort = (records: { readonly [name: string]: string }, timeoutMs: number) => {
     const kept = new Map<string, string>();
     const over: Pod[] = [];
@@ -48,7 +48,7 @@ export function recordsOf({ status }: PodUnavailableBudget, pods: readonly Pod[]
     disruptedPods: disrupted.kept,
     unavailablePods: unavailable.kept,
     forgotten: { disrupted: disrupted.over, unavailable: unavailable.over },
-    // Whoever looked at the very end would find that it still holds.
+    // At the very end of its timeout a record is still valid.
     nextAt: ends.length > 0 ? Math.min(...ends) + 1 : undefined,
   };
 }

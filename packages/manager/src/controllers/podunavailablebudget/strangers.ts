@@ -1,16 +1,18 @@
-/** Workloads of kinds that nobody here knows, of which the server is asked (protection.md §A9.1). */
+/** Workloads of kinds that are not cached, read live from the API server. */
 import type { Client } from '@kruise/client/client';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import type { ScaleTargets } from '@kruise/client/scale-targets';
 import type { Stranger } from './workloads.ts';
 
-/** A workload, as much as the server tells of it. */
+/** Live state of a workload. */
 export type Found = { readonly uid: string; readonly replicas: number; readonly selector?: string };
 
-/** There is such a workload, but nobody can tell how many Pods it wants. */
+/** Marks a workload whose number of replicas is unknown. */
 const unknownSize = -1;
 
-/** A workload by its scale, or else by what it says itself; undefined if there is none, or not this very one. */
+/**
+ * Reads a workload's scale subresource, or else the object itself; undefined if it does not exist, or has another UID.
+ */
 export async function askFor(
   targets: ScaleTargets,
   client: Client,
@@ -28,14 +30,14 @@ export async function askFor(
     return { uid: scale.metadata.uid ?? '', replicas, ...(selector ? { selector } : {}) };
   }
   const { items } = await client.list(kind, { namespace, fieldSelector: `metadata.name=${stranger.name}`, signal });
-  // Objects of any kind have what all objects have.
+  // Objects of every kind have these common fields.
   const [object] = items as readonly (KubernetesObject & { readonly spec?: { readonly replicas?: unknown } })[];
   if (!object || !isMeant(object.metadata, stranger)) return undefined;
   const replicas = object.spec?.replicas;
   return { uid: object.metadata.uid ?? '', replicas: typeof replicas === 'number' ? replicas : unknownSize };
 }
 
-/** Whether it is the one that is asked for, and not on its way out. */
+/** Reports whether the object is the requested one, and not terminating. */
 function isMeant({ uid, deletionTimestamp }: KubernetesObject['metadata'], { uid: wanted }: Stranger): boolean {
   return deletionTimestamp == null && (wanted === undefined || wanted === uid);
 }

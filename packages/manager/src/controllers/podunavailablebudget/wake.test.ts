@@ -43,7 +43,7 @@ function cachesWith(...objects: readonly KubernetesObject[]): Caches {
     for (const each of objects) if (each.kind === kind.kind) store.set(keyOf(each), each);
     return store;
   };
-  // Whom to wake is told by what is read of kinds.
+  // The mappers read only these kinds.
   return { of: storeOf } as unknown as Caches;
 }
 
@@ -94,12 +94,17 @@ const cases: readonly {
   type?: Change<Pod>['type'];
   wakes: readonly string[];
 }[] = [
-  { name: 'a new Pod with the labels', type: 'added', after: { labels }, wakes: ['labels'] },
-  { name: 'a new Pod without', type: 'added', after: {}, wakes: [] },
+  { name: 'a new Pod with matching labels', type: 'added', after: { labels }, wakes: ['labels'] },
+  { name: 'a new Pod without labels', type: 'added', after: {}, wakes: [] },
   { name: 'a new Pod of a Deployment', type: 'added', after: { owner: 'web-1' }, wakes: ['deployment'] },
-  { name: 'a new Pod of what else has ReplicaSets', type: 'added', after: { owner: 'web-2' }, wakes: ['rollout'] },
   {
-    name: 'a new Pod of a ReplicaSet that is not known yet',
+    name: 'a new Pod of another workload with ReplicaSets',
+    type: 'added',
+    after: { owner: 'web-2' },
+    wakes: ['rollout'],
+  },
+  {
+    name: 'a new Pod of a ReplicaSet that is not cached yet',
     type: 'added',
     after: { owner: 'web-3' },
     wakes: ['deployment', 'rollout'],
@@ -111,29 +116,29 @@ const cases: readonly {
     wakes: ['labels'],
   },
   {
-    name: 'a Pod with another image',
+    name: 'a Pod with a new image',
     before: related('labels'),
     after: { ...related('labels'), image: 'app:v2' },
     wakes: [],
   },
-  { name: 'a Pod with another label', before: { labels }, after: {}, wakes: ['labels'] },
-  { name: 'a Pod on its way out', before: { labels }, after: { labels, isLeaving: true }, wakes: ['labels'] },
+  { name: 'a Pod with a changed label', before: { labels }, after: {}, wakes: ['labels'] },
+  { name: 'a terminating Pod', before: { labels }, after: { labels, isLeaving: true }, wakes: ['labels'] },
   {
-    name: 'a Pod on its way out that is not ready any more',
+    name: 'a terminating Pod that is not ready any more',
     before: { labels, isLeaving: true },
     after: { labels, isLeaving: true, isReady: false },
     wakes: [],
   },
-  { name: 'a Pod that is gone', type: 'deleted', after: { labels }, wakes: ['labels'] },
+  { name: 'a deleted Pod', type: 'deleted', after: { labels }, wakes: ['labels'] },
   { name: 'a Pod of another budget', before: { ...related('x'), isReady: false }, after: related('x'), wakes: [] },
 ];
 for (const { name, before, after, type = 'updated', wakes } of cases) {
-  test(`${name} wakes [${wakes.join(' ')}]`, () => {
+  test(`${name} enqueues [${wakes.join(' ')}]`, () => {
     assert.deepEqual(wokenBy({ type, object: podOf(after), ...(before ? { previous: podOf(before) } : {}) }), wakes);
   });
 }
 
-test('what was there at the start wakes nobody', () => {
+test('initial objects enqueue nothing', () => {
   assert.deepEqual(wokenBy({ type: 'added', object: podOf({ labels }), cause: 'initial' }), []);
 });
 
@@ -151,14 +156,14 @@ const workloads: readonly (readonly [
   object: KubernetesObject,
   wakes: number,
 ])[] = [
-  ['is made', undefined, webOf(3), 2],
-  ['is to have another size', webOf(3), webOf(4), 2],
-  ['has said nothing of its size', webOf(undefined), webOf(undefined), 0],
-  ['is changed otherwise', webOf(3), webOf(3, { status: { replicas: 3 } }), 0],
-  ['is on its way out', webOf(3), leaving, 2],
+  ['is created', undefined, webOf(3), 2],
+  ['is scaled', webOf(3), webOf(4), 2],
+  ['has no replicas', webOf(undefined), webOf(undefined), 0],
+  ['has another change', webOf(3), webOf(3, { status: { replicas: 3 } }), 0],
+  ['is terminating', webOf(3), leaving, 2],
 ];
 for (const [is, previous, object, wakes] of workloads) {
-  test(`a Deployment that ${is} wakes ${wakes} budgets`, () => {
+  test(`a Deployment that ${is} enqueues ${wakes} budgets`, () => {
     const change = { type: previous ? 'updated' : 'added', object, ...(previous ? { previous } : {}) } as const;
     const keys = budgetsOfWorkload({ ...change, cause: 'event' }, cachesWith(...all));
     assert.deepEqual(keys, wakes === 0 ? [] : ['default/labels', 'default/deployment']);

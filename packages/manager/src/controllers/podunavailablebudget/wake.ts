@@ -1,4 +1,4 @@
-/** What has a budget looked at again (protection.md §A9). */
+/** Event filters: PodUnavailableBudgets to enqueue when a Pod or a workload changes. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type PodUnavailableBudget, podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { isBeingDeleted } from '@kruise/client/actions';
@@ -12,10 +12,10 @@ import { isAvailable } from '../../budget/availability.ts';
 import { budgetNameOf } from '../../budget/pod-unavailable-budget.ts';
 import type { FeatureGates } from '../../feature-gates.ts';
 
-/** The budgets that a Pod counts for from now on, or did, where it counts otherwise than before. */
+/** Returns the budgets that protect or protected a Pod, where a change affects their counts. */
 export function budgetsOfPod(gates: FeatureGates) {
   return ({ type, object, previous, cause }: Change<Pod>, caches: Caches): readonly Key[] => {
-    // At the start every budget looks at all its Pods.
+    // At startup every budget is reconciled with all its Pods.
     if (cause === 'initial') return [];
     const budgets = budgetsBeside(object, caches);
     if (budgets.length === 0) return [];
@@ -25,7 +25,10 @@ export function budgetsOfPod(gates: FeatureGates) {
       .filter((budget) => states.some(({ pod, owners }) => concerns(budget, pod, owners) || mayConcern(budget, owners)))
       .map(keyOf);
 
-    /** Who the last known owner of a Pod belongs to may not have come into sight yet, or never will. */
+    /**
+     * Reports whether a budget may protect the Pod: the owner of the last known owner may not be cached yet, or never
+     * will be.
+     */
     function mayConcern({ spec: { targetRef } }: PodUnavailableBudget, owners: readonly OwnerReference[]): boolean {
       const last = owners.at(-1);
       if (!targetRef || !last) return false;
@@ -57,9 +60,9 @@ type Workload = KubernetesObject & {
   };
 };
 
-/** The budgets of a workload that comes, goes, or is to have another size. */
+/** Returns the budgets of a workload that is created, deleted or scaled. */
 export function budgetsOfWorkload(change: Change<unknown>, caches: Caches): readonly Key[] {
-  // Only kinds of workloads are followed.
+  // Only workload kinds are watched.
   const { type, object, previous, cause } = change as Change<Workload>;
   if (cause === 'initial') return [];
   const budgets = budgetsBeside(object, caches);
@@ -76,13 +79,13 @@ export function budgetsOfWorkload(change: Change<unknown>, caches: Caches): read
     .map(keyOf);
 }
 
-/** A workload that is being deleted wants no Pods any more, whatever it says. */
+/** Returns the fields that affect budgets. A terminating workload counts with no replicas. */
 function relevant(workload: Workload) {
   return [workload.spec?.replicas, isBeingDeleted(workload)];
 }
 
 function budgetsBeside({ metadata }: KubernetesObject, caches: Caches): readonly PodUnavailableBudget[] {
   const budgets = caches.of(podUnavailableBudget);
-  // Where nobody has a budget, nobody pays for budgets.
+  // Without budgets in the cluster, this check is all that a change costs.
   return budgets.size === 0 ? [] : budgets.list({ namespace: metadata.namespace ?? '' });
 }

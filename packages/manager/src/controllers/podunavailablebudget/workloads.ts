@@ -1,4 +1,4 @@
-/** The Pods a budget protects, and how many there should be (protection.md §A9.1). */
+/** Pods that a budget protects, and their desired number. */
 import { deployment } from '@kruise/api/apps/deployment';
 import { type ReplicaSet, replicaSet } from '@kruise/api/apps/replicaset';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
@@ -12,22 +12,22 @@ import { controllerOf, type OwnerReference } from '@kruise/machinery/owner-refer
 import { isPodActive } from '@kruise/machinery/pods';
 import { type KnownWorkload, knownKindOf, knownWorkload } from '../../budget/association.ts';
 
-/** What a budget protects, as far as it is known. */
+/** Protected Pods and replicas, as far as the caches show. */
 export type Protected = {
-  /** The Pods that are at work. */
+  /** Active Pods. */
   readonly pods: readonly Pod[];
-  /** How many there should be. */
+  /** Desired replicas. */
   readonly replicas: number;
-  /** The workloads the server has to be asked about: their kinds may be any. */
+  /** Workloads that need a live read: their kinds are not cached. */
   readonly strangers: readonly Stranger[];
 };
 
-/** A workload that is not at hand; this very one, where its uid is known. */
+/** A workload that is not cached; with a UID, exactly this object. */
 export type Stranger = TargetReference & { readonly uid?: string };
 
 const nothing: Protected = { pods: [], replicas: 0, strangers: [] };
 
-/** What the caches tell. */
+/** Returns what the caches show of a budget's Pods and workloads. */
 export function protectedBy({ metadata, spec }: PodUnavailableBudget, caches: Caches): Protected {
   const { namespace = '' } = metadata;
   const { targetRef, selector } = spec;
@@ -43,12 +43,15 @@ export function protectedBy({ metadata, spec }: PodUnavailableBudget, caches: Ca
   return { pods, ...sizeOfOwners(pods, namespace, caches) };
 }
 
-/** How many Pods a workload wants; one that is being deleted, or gone, wants none. */
+/** Returns the desired replicas of a workload; 0 if the workload is terminating or gone. */
 function sizeOf(workload: KnownWorkload | undefined): number {
   return !workload || workload.metadata.deletionTimestamp != null ? 0 : (workload.spec?.replicas ?? 1);
 }
 
-/** The Pods of a workload and, if that is a Deployment, of its ReplicaSets: those that want no Pods may have some. */
+/**
+ * Returns the Pods of a workload and, for a Deployment, of its ReplicaSets: ReplicaSets with 0 desired replicas may
+ * still have Pods.
+ */
 function podsOf(workload: KnownWorkload, caches: Caches): readonly Pod[] {
   const isStaying = ({ metadata }: ReplicaSet) => metadata.deletionTimestamp == null;
   const sets = caches.of(replicaSet).controlledBy(workload).filter(isStaying);
@@ -56,7 +59,7 @@ function podsOf(workload: KnownWorkload, caches: Caches): readonly Pod[] {
   return [workload, ...sets].flatMap((each) => pods.controlledBy(each)).filter(isPodActive);
 }
 
-/** The Pods of a workload of any kind: its own, or those it selects where it leaves them to others. */
+/** Returns the Pods of a workload of any kind: its own Pods, or the Pods it selects if other objects own them. */
 export function podsOfStranger(
   caches: Caches,
   namespace: string,
@@ -67,7 +70,7 @@ export function podsOfStranger(
   return found.filter(isPodActive);
 }
 
-/** How many Pods the controllers of Pods want, each counted once. */
+/** Sums the desired replicas of the Pods' controllers, each counted once. */
 function sizeOfOwners(
   pods: readonly Pod[],
   namespace: string,
@@ -87,7 +90,10 @@ function sizeOfOwners(
   return { replicas: sizes.values().reduce((sum, size) => sum + size, 0), strangers };
 }
 
-/** The controller of Pods, or the Deployment it belongs to: its ReplicaSets stand for it together. */
+/**
+ * Returns the controller of Pods, or the Deployment above the controller: the ReplicaSets of a Deployment count
+ * together.
+ */
 function topmost(owner: OwnerReference, namespace: string, caches: Caches): KnownWorkload | undefined {
   const found = knownWorkload(caches, owner, namespace);
   if (found?.metadata.uid !== owner.uid) return undefined;

@@ -1,4 +1,4 @@
-/** Copies on a real API server, while namespaces come and go. */
+/** ResourceDistributions on a real API server, while namespaces are created and deleted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMap } from '@kruise/api/core/configmap';
@@ -26,7 +26,7 @@ const copies = async ({ client }: TestCluster) =>
     .filter(({ metadata }) => metadata.name === 'settings')
     .map(({ metadata, data }) => `${metadata.namespace} ${data?.['a']}`);
 
-test('copies come and go with the labels of namespaces', async () => {
+test('copies follow the labels of namespaces', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await start(cluster);
@@ -44,7 +44,7 @@ test('copies come and go with the labels of namespaces', async () => {
   assert.deepEqual(await copies(cluster), ['b 1', 'c 1']);
 });
 
-test('copies that are changed or deleted are put right', async () => {
+test('changed or deleted copies are restored', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await start(cluster);
@@ -66,12 +66,12 @@ const refused: readonly (readonly [string, Partial<ResourceDistributionSpec>, Re
     /spec.resource: Invalid value: Deployment.apps: unknown or unsupported resource GroupKind/,
   ],
   [
-    'that the server would not take',
+    'of an invalid resource',
     { resource: { ...resource, data: { 'not ok!': '1' } } },
     /spec.resource: Invalid value: "null": spec.resource is invalid: ConfigMap "settings" is invalid: data\[not ok!\]/,
   ],
   [
-    'to a namespace of no name, and one that is meant and not meant',
+    'to a namespace without a name, and to one that is both included and excluded',
     {
       targets: {
         includedNamespaces: { list: [{ name: 'a' }, { name: '' }] },
@@ -81,7 +81,7 @@ const refused: readonly (readonly [string, Partial<ResourceDistributionSpec>, Re
     /\[spec.targets.includedNamespaces: Invalid value: "": .*, spec.targets: Invalid value: .*ambiguous targets because namespace \[a\] is in both/,
   ],
   [
-    'by a selector that makes no sense',
+    'with an invalid selector',
     { targets: { namespaceSelector: { matchLabels: { '-x': 'y' } } } },
     /spec.targets.namespaceSelector: Invalid value: .*labelSelectorAsSelector error: /,
   ],
@@ -93,7 +93,7 @@ for (const [is, spec, message] of refused) {
   });
 }
 
-test('what is distributed stays what it is', async () => {
+test('the distributed resource is immutable', async () => {
   await using cluster = await startTestCluster();
   await start(cluster);
   const renamed = { ...resource, metadata: { name: 'other' } };
@@ -104,7 +104,7 @@ test('what is distributed stays what it is', async () => {
   await assert.rejects(rename, /resource apiVersion, kind, and name are immutable/);
 });
 
-test('distributions are refused where the gate is closed', async () => {
+test('distributions are refused with the feature gate disabled', async () => {
   await using cluster = await startTestCluster({ ResourceDistributionGate: false });
   await assert.rejects(start(cluster), /feature-gate ResourceDistributionGate is not enabled/);
 });

@@ -1,4 +1,4 @@
-/** What a copy is like (protection.md §C5.1). */
+/** Copies of a distributed resource. */
 import { createHash } from 'node:crypto';
 import type { ConfigMap } from '@kruise/api/core/configmap';
 import type { Secret } from '@kruise/api/core/secret';
@@ -11,7 +11,9 @@ import { compareStrings } from '@kruise/values/go-syntax';
 
 export type Resource = Secret | ConfigMap;
 
-/** The copy for a namespace. What somebody added to the one that is there stays, but for other owners. */
+/**
+ * Builds the copy for a namespace. Labels, annotations and finalizers of an existing copy stay; other owners do not.
+ */
 export function copyFor(distribution: ResourceDistribution, namespace: string, live?: Resource): Resource {
   const { resource } = distribution.spec;
   const { labels, annotations, finalizers, ownerReferences = [] } = resource.metadata;
@@ -38,7 +40,7 @@ export function copyFor(distribution: ResourceDistribution, namespace: string, l
   };
 }
 
-/** Whether a copy holds what it should. What is said of it does not matter. */
+/** Reports whether the content of a copy is up to date, without its metadata. */
 export function isRight(copy: Resource, resource: Resource): boolean {
   return isSame(contentOf(copy), contentOf(resource));
 }

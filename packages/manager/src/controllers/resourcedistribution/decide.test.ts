@@ -97,21 +97,21 @@ const cases: readonly {
     figures: '2: 2 ok, 0 failed',
   },
   {
-    is: 'copies into all namespaces but those of the system',
+    is: 'copies into all namespaces except for system namespaces',
     targets: { allNamespaces: true, includedNamespaces: names('kube-system') },
     does: ['create in a', 'create in b', 'create in c'],
     figures: '4: 3 ok, 1 failed',
     faults: [`NamespaceNotExists in leaving: ${gone}`],
   },
   {
-    is: 'copies into namespaces by label, less the excluded',
+    is: 'copies into namespaces by label, without excluded ones',
     targets: { namespaceSelector: { matchLabels: { team: 'x' } }, excludedNamespaces: names('a', 'leaving') },
     does: ['create in b'],
     figures: '1: 1 ok, 0 failed',
   },
   { is: 'copies nowhere without targets', targets: { namespaceSelector: {} }, does: [], figures: '0: 0 ok, 0 failed' },
   {
-    is: 'tells of namespaces that are not there',
+    is: 'reports missing namespaces',
     targets: included('a', 'nowhere'),
     there: { a: copyIn('a') },
     does: [],
@@ -119,14 +119,14 @@ const cases: readonly {
     faults: [`NamespaceNotExists in nowhere: ${gone}`],
   },
   {
-    is: 'puts right what was changed',
+    is: 'restores changed copies',
     targets: included('a'),
     there: { a: copyIn('a', { a: 'other' }) },
     does: ['update in a'],
     figures: '1: 1 ok, 0 failed',
   },
   {
-    is: "leaves alone what is somebody else's, and tells of it",
+    is: 'leaves objects of other owners alone, and reports the conflict',
     targets: included('a'),
     there: { a: foreign, b: foreign },
     does: [],
@@ -136,7 +136,7 @@ const cases: readonly {
     ],
   },
   {
-    is: 'takes back what is not meant to be there',
+    is: 'deletes copies outside of the targets',
     targets: included('a'),
     there: { a: copyIn('a'), b: copyIn('b'), leaving: copyIn('leaving') },
     does: ['remove in b'],
@@ -150,7 +150,7 @@ for (const { is, targets, there, does, figures, faults = [] } of cases) {
   });
 }
 
-test('what goes wrong in a namespace is told, and keeps no other from its copy', () => {
+test('an error in a namespace is reported, and does not affect other namespaces', () => {
   const { actions, figures, faults } = decided(distributionOf(included('a', 'b')), { c: copyIn('c') }, (action) =>
     where(action) === 'create in b' ? undefined : 'no',
   );
@@ -159,19 +159,19 @@ test('what goes wrong in a namespace is told, and keeps no other from its copy',
   assert.deepEqual(faults, ['CreateResourceFailed in a: no', 'DeleteResourceFailed in c: no']);
 });
 
-test('a copy says where it comes from, and is its own', () => {
+test('a copy names its source and is owned by the distribution', () => {
   const [action] = decided(distributionOf(included('a'))).actions;
   const { metadata } = (action as CreateAction).object;
   assert.deepEqual(metadata.annotations, {
     'kruise.io/resourcedistribution.resource.from': 'shared',
-    // Of the JSON text as a server sends it, keys sorted.
+    // Hash of the JSON text with sorted keys, as the server sends it.
     'kruise.io/resourcedistribution.resource.hashcode':
       '1edb1d46c96d085438db75bbc4c3b953b805a054e4989beaf5dc3fcdd993baf7',
   });
   assert.equal(metadata.ownerReferences?.[0]?.uid, 'uid');
 });
 
-test('what others added to a copy stays when it is put right', () => {
+test('additions of others to a copy stay when it is restored', () => {
   const changed = copyIn('a', { a: 'other' });
   const there = {
     ...changed,
@@ -185,7 +185,7 @@ test('what others added to a copy stays when it is put right', () => {
   );
 });
 
-test('all six conditions are there, since when they are what they are', () => {
+test('all six conditions are set, with their transition times', () => {
   const before = formatTime(now - 60_000);
   const known = [
     { type: 'NamespaceNotExists' as const, status: 'False' as const, lastTransitionTime: before, reason: 'Succeeded' },

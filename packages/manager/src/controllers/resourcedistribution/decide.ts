@@ -1,4 +1,6 @@
-/** Copies of a Secret or ConfigMap where they are meant to be, and nowhere else (protection.md §C5). */
+/**
+ * ResourceDistribution reconciler: keeps copies of a Secret or ConfigMap in the target namespaces, and in no others.
+ */
 import type { Namespace } from '@kruise/api/core/namespace';
 import type { ResourceDistribution, ResourceDistributionStatus } from '@kruise/api/kruise/resourcedistribution';
 import { create, independent, isBeingDeleted, type ObjectAction, remove, update } from '@kruise/client/actions';
@@ -13,7 +15,7 @@ import { nameOf, targetedNames } from './targets.ts';
 export type Observed = {
   readonly distribution: ResourceDistribution;
   readonly namespaces: readonly Namespace[];
-  /** What there is in a namespace under the kind and name of what is distributed. */
+  /** Finds the object with the kind and name of the distributed resource in a namespace. */
   readonly find: (namespace: string) => Resource | undefined;
 };
 

@@ -1,4 +1,4 @@
-/** What a distribution reports of itself (protection.md §C3). */
+/** ResourceDistribution status. */
 import type {
   ResourceDistribution,
   ResourceDistributionCondition,
@@ -8,7 +8,7 @@ import { formatTime, type Instant } from '@kruise/values/time';
 
 type Type = ResourceDistributionCondition['type'];
 
-/** Something that went wrong in a namespace. */
+/** An error in a namespace. */
 export type Fault = { readonly type: Type; readonly namespace: string; readonly reason: string };
 
 const types: readonly Type[] = [
@@ -50,7 +50,7 @@ export function statusOf(
   };
 }
 
-/** A figure that is left out where it is zero. */
+/** Omits a number that is zero. */
 function counted<K extends string>(name: K, figure: number): { readonly [name in K]?: number } {
   return figure === 0 ? {} : ({ [name]: figure } as { readonly [name in K]?: number });
 }

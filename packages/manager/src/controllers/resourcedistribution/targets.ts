@@ -1,4 +1,4 @@
-/** Which namespaces a distribution is for (protection.md §C5). */
+/** Target namespaces of a distribution. */
 import type { Namespace } from '@kruise/api/core/namespace';
 import type { ResourceDistributionTargets } from '@kruise/api/kruise/resourcedistribution';
 import { selectorOf } from '@kruise/machinery/label-selector';
@@ -6,7 +6,7 @@ import { compareStrings } from '@kruise/values/go-syntax';
 
 const systemNamespaces = new Set(['kube-system', 'kube-public']);
 
-/** The names of the namespaces that are meant, whether they are there or not, in order. */
+/** Returns the sorted names of the target namespaces, existing or not. */
 export function targetedNames(
   targets: ResourceDistributionTargets,
   namespaces: readonly Namespace[],
@@ -18,7 +18,7 @@ export function targetedNames(
   return [...names].sort(compareStrings);
 }
 
-/** Whether a namespace is among those that are meant. */
+/** Reports whether a namespace is a target. */
 export function isTargeted(targets: ResourceDistributionTargets, namespace: Namespace): boolean {
   return targetedNames(targets, [namespace]).includes(nameOf(namespace));
 }
@@ -26,7 +26,7 @@ export function isTargeted(targets: ResourceDistributionTargets, namespace: Name
 function isChosen({ allNamespaces, namespaceSelector }: ResourceDistributionTargets, { metadata }: Namespace): boolean {
   if (allNamespaces) return true;
   const { matchLabels = {}, matchExpressions = [] } = namespaceSelector ?? {};
-  // An empty selector, which chooses everything elsewhere, chooses nothing here.
+  // An empty selector selects nothing here, unlike elsewhere.
   if (Object.keys(matchLabels).length === 0 && matchExpressions.length === 0) return false;
   return selectorOf(namespaceSelector).matches(metadata.labels);
 }

@@ -6,12 +6,12 @@ import { type Key, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { isTargeted } from './targets.ts';
 
-/** The distributions that a namespace, as it is or as it was, is one of the targets of. */
+/** Returns the distributions that target a namespace, before or after the change. */
 export function distributionsOfNamespace(
   { object, previous, cause, type }: Change<Namespace>,
   caches: Caches,
 ): readonly Key[] {
-  // At the start every distribution looks at all namespaces.
+  // At startup every distribution is reconciled with all namespaces.
   if (cause === 'initial') return [];
   if (type === 'updated' && previous && isSame(relevant(previous), relevant(object))) return [];
   return caches

@@ -20,7 +20,7 @@ async function setImage({ client }: TestCluster, image: string): Promise<void> {
   await client.patch(sidecarSet, { name: 'set' }, { spec: { containers: [side({ image })] } }, { type: 'merge' });
 }
 
-test('a SidecarSet keeps its history where the manager lives', async () => {
+test("a SidecarSet keeps its history in the manager's namespace", async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await client.create(sidecarSet, written);
@@ -49,12 +49,12 @@ const podNamed = (name: string) => ({
   spec: { containers: [{ name: 'main', image: 'app:v1' }] },
 });
 
-/** Lets kubelets and the manager take turns until they have nothing to say to each other any more. */
+/** Runs kubelets and the manager until neither changes anything any more. */
 async function settle(cluster: TestCluster): Promise<void> {
   for (let turn = 0; turn < 6; turn++) await cluster.runPods();
 }
 
-test('Pods get their sidecars, and later new images where they are', async () => {
+test('Pods get their sidecars at admission, and new images in place', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await client.create(sidecarSet, written);
@@ -68,7 +68,7 @@ test('Pods get their sidecars, and later new images where they are', async () =>
   assert.deepEqual(await figures(), [3, 3, 3, 3]);
   await setImage(cluster, 'side:v3');
   await cluster.pass(1);
-  // The budget is one, and the kubelet has not exchanged its sidecar yet.
+  // maxUnavailable is 1, and the kubelet has not restarted the sidecar yet.
   assert.deepEqual(await figures(), [3, 1, 2, undefined]);
   await settle(cluster);
   assert.deepEqual(await figures(), [3, 3, 3, 3]);
@@ -79,7 +79,7 @@ test('Pods get their sidecars, and later new images where they are', async () =>
   );
 });
 
-test('a Pod that is deleted does not count', async () => {
+test('a deleted Pod does not count', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await client.create(sidecarSet, written);
@@ -91,7 +91,7 @@ test('a Pod that is deleted does not count', async () => {
   assert.equal((await client.get(sidecarSet, { name: 'set' })).status?.matchedPods, 0);
 });
 
-test('an image that a policy denies is tried with growing backoff, and set once it is allowed', async () => {
+test('an image that a policy denies is retried with growing backoff, and set once it is allowed', async () => {
   await using cluster = await startTestCluster();
   const { client, managerWrites } = cluster;
   await client.create(sidecarSet, written);

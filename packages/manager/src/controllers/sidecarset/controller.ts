@@ -27,7 +27,7 @@ export function sidecarSetController(settings: ManagerSettings): Controller {
   });
 }
 
-/** What follows from a SidecarSet follows from its spec. */
+/** Predicate: only a change of the spec enqueues a SidecarSet. */
 function isNews({ object, previous }: Change<SidecarSet>): boolean {
   return previous?.metadata.generation !== object.metadata.generation;
 }

@@ -18,7 +18,7 @@ const hot = (tag: string) => ({
 const hotOld = setOf({ containers: [hot('v1')] });
 const hotSet = setOf({ containers: [hot('v2')] });
 
-/** What is decided about Pods once the status is told. */
+/** Decides about Pods after the status is written. */
 function decisionOn(given: SidecarSet, pods: readonly Pod[]) {
   const revisions = [revisionOf(given, 1)];
   const plan = { update: revisions[0]!, change: 'none', collisionCount: 0 } as const;
@@ -26,7 +26,7 @@ function decisionOn(given: SidecarSet, pods: readonly Pod[]) {
   return decide({ sidecarSet, pods, revisions, revisionNamed: () => undefined }, settings, now);
 }
 
-/** The Pods as they are once all is done that was decided. */
+/** Returns the Pods after all actions. */
 function outcomeOf(given: SidecarSet, pods: readonly Pod[]): readonly Pod[] {
   const { actions } = decisionOn(given, pods);
   return pods.map((pod) =>
@@ -49,7 +49,7 @@ const conditionOf = ({ status }: Pod) => {
   return found && `${found.status} ${found.reason} ${found.message}`;
 };
 
-test('the status is told before anything is done with Pods', () => {
+test('the status is written before Pods are changed', () => {
   const pods = [podOf('a', { of: old })];
   const revisions = [revisionOf(setOf(), 1)];
   const decision = decide({ sidecarSet: setOf(), pods, revisions, revisionNamed: () => undefined }, settings, now);
@@ -69,7 +69,7 @@ for (const { is, strategy, images } of strategies) {
   });
 }
 
-test('an update is marked, and what ran before is remembered', () => {
+test('an update sets the hash, and records the former image IDs', () => {
   const [after] = outcomeOf(setOf({ patchPodMetadata: [{ annotations: { added: 'yes' } }] }), [
     podOf('a', { of: old }),
   ]);
@@ -92,7 +92,7 @@ test('an update is marked, and what ran before is remembered', () => {
   );
 });
 
-test('marks as they once were are written anew', () => {
+test('hashes in an old format are rewritten', () => {
   const bare = old.metadata.annotations?.['kruise.io/sidecarset-hash-without-image'];
   const annotations = {
     'kruise.io/sidecarset-hash': '{"set":"x"}',
@@ -104,7 +104,7 @@ test('marks as they once were are written anew', () => {
   assert.equal(read('kruise.io/sidecarset-hash-without-image'), bare);
 });
 
-test('an update that began earlier keeps when it began', () => {
+test('an earlier update keeps its start time', () => {
   const state = { set: { revision: 'r', updateTimestamp: '2025-01-01T00:00:00Z', lastContainerStatuses: {} } };
   const annotations = { 'kruise.io/sidecarset-inplace-update-state': JSON.stringify(state) };
   const [after] = outcomeOf(setOf(), [podOf('a', { of: old, annotations })]);
@@ -114,7 +114,7 @@ test('an update that began earlier keeps when it began', () => {
   );
 });
 
-test('a Pod says that it was updated, and for each SidecarSet whether it can be', () => {
+test('a Pod reports its update, and for each SidecarSet whether it is upgradable', () => {
   const [updated] = outcomeOf(setOf(), [podOf('a', { of: old })]);
   const [told] = outcomeOf(setOf(), [updated!]);
   assert.equal(conditionOf(told!), 'True AllSidecarsetUpgradable {"set":true}');
@@ -131,7 +131,7 @@ test('a Pod says that it was updated, and for each SidecarSet whether it can be'
   assert.equal(conditionOf(refused!), 'False UpdateImmutableField {"set":false}');
 });
 
-test('what other SidecarSets say of a Pod is kept', () => {
+test('the entries of other SidecarSets are kept', () => {
   const found = podOf('a', { of: setOf({ containers: [{ ...image('v1'), env: [{ name: 'A' }] }] }) });
   const other = { type: 'SidecarSetUpgradable', status: 'True', reason: 'x', message: '{"other":true}' } as const;
   const pod = { ...found, status: { ...found.status, conditions: [...(found.status?.conditions ?? []), other] } };
@@ -149,7 +149,7 @@ const injectedVersions = {
   'versionalt.sidecarset.kruise.io/side-1': '0',
   'versionalt.sidecarset.kruise.io/side-2': '1',
 };
-/** The Pod once its containers run what it asks for; it is ready if all of them are. */
+/** Returns the Pod after its containers have started; ready unless containers fail. */
 const ran = (pod: Pod, failing: readonly string[] = []): Pod => ({
   ...pod,
   status: {
@@ -167,7 +167,7 @@ const ran = (pod: Pod, failing: readonly string[] = []): Pod => ({
   },
 });
 
-test('a hot upgrade gives the idle container the image, then the other goes idle, and next time they change places', () => {
+test('a hot upgrade sets the image of the empty container, then empties the other, and the next upgrade swaps them', () => {
   const before = podOf('a', { of: hotOld, annotations: injectedVersions });
   const [upgraded] = outcomeOf(hotSet, [before]);
   assert.equal(imagesOf(upgraded!), 'app:v1 side:v1 side:v2');
@@ -184,7 +184,7 @@ test('a hot upgrade gives the idle container the image, then the other goes idle
   assert.equal(annotationsOf(again!)[working], '{"side":"side-1"}');
 });
 
-test('the end of a hot upgrade is told of the Pod', () => {
+test('the end of a hot upgrade is recorded as an event of the Pod', () => {
   const [upgraded] = outcomeOf(hotSet, [podOf('a', { of: hotOld })]);
   const flip = decisionOn(hotSet, [ran(upgraded!)]).actions.find((action) => 'announcement' in action);
   assert.ok(flip && 'announcement' in flip);
@@ -194,20 +194,20 @@ test('the end of a hot upgrade is told of the Pod', () => {
   );
 });
 
-test('a hot upgrade that fails is aimed again at the container that fails', () => {
+test('a failed hot upgrade is retried in the failing container', () => {
   const [upgraded] = outcomeOf(setOf({ containers: [hot('bad')] }), [podOf('a', { of: hotOld })]);
   const [again] = outcomeOf(hotSet, [ran(upgraded!, ['side-2'])]);
   assert.equal(imagesOf(again!), 'app:v1 side:v1 side:v2');
 });
 
-test('going back to what the other container runs changes nothing but the mark', () => {
+test("a rollback to the other container's image changes only the hash", () => {
   const [upgraded] = outcomeOf(setOf({ containers: [hot('bad')] }), [podOf('a', { of: hotOld })]);
   const [back] = outcomeOf(hotOld, [ran(upgraded!, ['side-2'])]);
   assert.equal(imagesOf(back!), 'app:v1 side:v1 side:bad');
   assert.match(annotationsOf(back!)['kruise.io/sidecarset-hash'] ?? '', new RegExp(hashIn(hotOld)));
 });
 
-test('a Pod that is not ready for its idle container alone is done with its upgrade', () => {
+test('a Pod that is not ready only because of its empty container completes its upgrade', () => {
   const [upgraded] = outcomeOf(hotSet, [podOf('a', { of: hotOld })]);
   const [flipped] = outcomeOf(hotSet, [ran(upgraded!, ['side-1'])]);
   assert.equal(imagesOf(flipped!), 'app:v1 empty:v1 side:v2');

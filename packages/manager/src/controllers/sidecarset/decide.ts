@@ -1,4 +1,6 @@
-/** A SidecarSet keeps a history of its sidecars, and brings Pods that have them to the present one (sidecarset.md §10.2). */
+/**
+ * SidecarSet reconciler: keeps the revision history, and updates the sidecars of injected Pods to the current revision.
+ */
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet, SidecarSetStatus } from '@kruise/api/kruise/sidecarset';
 import type { Action, NewEvent } from '@kruise/client/actions';
@@ -17,7 +19,7 @@ import { tellNotUpgradable, tellUpgraded } from './upgradable.ts';
 
 export type Observed = History & {
   readonly sidecarSet: SidecarSet;
-  /** The active Pods that have its sidecars. */
+  /** Active Pods with the sidecars of the SidecarSet. */
   readonly pods: readonly Pod[];
 };
 
@@ -31,7 +33,7 @@ export function decide(
   const plan = planOf(sidecarSet, observed, settings.namespace);
   const keeping = [...writeRevision(sidecarSet, plan), ...truncateHistory(sidecarSet, revisions, plan, pods)];
   const status = statusOf(sidecarSet, pods, plan);
-  // What is counted is told before it changes, and with it the revision that new Pods are marked with.
+  // The status is written before Pods change, together with the revision that new Pods get.
   const isTold = isSame(status, sidecarSet.status);
   if (!isTold) return { actions: keeping, status, requeueAfterSeconds: 0 };
   const { steps, told: events } = rollOut(sidecarSet, pods, refused, now);
@@ -43,7 +45,7 @@ type Steps = { readonly steps: readonly Action[]; readonly told: readonly NewEve
 
 const nothing: Steps = { steps: [], told: [] };
 
-/** Hot upgrades that have come through are ended before anything else is begun. */
+/** Completes finished hot upgrades before new updates start. */
 function rollOut(sidecarSet: SidecarSet, pods: readonly Pod[], refused: RefusedWrites, now: Instant): Steps {
   const { spec, status } = sidecarSet;
   if (spec.updateStrategy?.type === 'NotUpdate' || spec.updateStrategy?.paused) return nothing;

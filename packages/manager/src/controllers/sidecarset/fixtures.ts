@@ -1,4 +1,4 @@
-/** SidecarSets and Pods for tests, with no more in them than matters. */
+/** Minimal SidecarSets and Pods for tests. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarContainer, SidecarSet, SidecarSetSpec } from '@kruise/api/kruise/sidecarset';
@@ -25,25 +25,25 @@ export function setOf(spec: SidecarSetSpec = {}, metadata: Partial<SidecarSet['m
   });
 }
 
-/** The revision that a SidecarSet is at, with the number it has in the history. */
+/** Returns the revision of a SidecarSet, with a revision number. */
 export function revisionOf(sidecarSet: SidecarSet, revision: number): ControllerRevision {
   const { update } = planOf(sidecarSet, { revisions: [], revisionNamed: () => undefined }, settings.namespace);
   return { ...update, metadata: { ...update.metadata, uid: `revision-${revision}` }, revision };
 }
 
 export type PodTraits = {
-  /** The SidecarSet as it was when it gave the Pod its sidecars. */
+  /** SidecarSet at the time of the injection. */
   readonly of?: SidecarSet;
   readonly revision?: string;
   readonly isReady?: boolean;
   readonly labels?: { readonly [key: string]: string };
   readonly annotations?: { readonly [key: string]: string };
-  /** What containers run where it is not what the Pod asks for. */
+  /** Images of running containers where they differ from the spec. */
   readonly running?: { readonly [container: string]: string };
   readonly ageSeconds?: number;
 };
 
-/** A Pod that runs its own container and the sidecars it was given. */
+/** Builds a Pod with a main container and the injected sidecars. */
 export function podOf(name: string, traits: PodTraits = {}): Pod {
   const { of = setOf(), revision, isReady = true, labels, annotations, running = {}, ageSeconds = 60 } = traits;
   const at = formatTime(now - ageSeconds * 1000);

@@ -60,31 +60,31 @@ const orders: {
   order: string;
 }[] = [
   {
-    name: 'newer ones first',
+    name: 'newest first',
     pods: { a: { ageSeconds: 90 }, b: { ageSeconds: 30 }, c: { ageSeconds: 60 } },
     order: 'b c a',
   },
-  { name: 'those that are not ready first', pods: { a: { ageSeconds: 1 }, b: { isReady: false } }, order: 'b a' },
+  { name: 'with unready Pods first', pods: { a: { ageSeconds: 1 }, b: { isReady: false } }, order: 'b a' },
   {
-    name: 'those that are not ready free of charge',
+    name: 'beyond maxUnavailable if they are not ready',
     pods: { a: {}, b: { isReady: false } },
     strategy: { maxUnavailable: 0 },
     order: 'b',
   },
   {
-    name: 'the heavier first',
+    name: 'by weight',
     pods: { a: {}, b: { labels: { tier: 'low' } }, c: { labels: { tier: 'high' } } },
     strategy: { ...all, priorityStrategy: { weightPriority: [weight(50, 'high'), weight(30, 'low')] } },
     order: 'c b a',
   },
   {
-    name: 'the higher in order first',
+    name: 'by order key',
     pods: { a: { labels: { key: '5' } }, b: { labels: { key: '20' } }, c: { labels: { key: '10' } } },
     strategy: { ...all, priorityStrategy: { orderPriority: [{ orderedKey: 'key' }] } },
     order: 'b c a',
   },
   {
-    name: 'every value spread',
+    name: 'scattered by every value',
     pods: Object.fromEntries(
       ['a', 'b', 'c', 'd', 'e', 'f'].map((name, index) => [
         name,
@@ -114,7 +114,7 @@ const updating = (imageID: string) => ({
   }),
 });
 
-test('a Pod whose last update has not come through is left alone', () => {
+test('a Pod with an incomplete update is skipped', () => {
   const pods = [
     podOf('a', { of: old, annotations: updating('sha256:side:v0'), running: { side: 'side:v0' } }),
     podOf('b', { of: old, annotations: updating('sha256:side:v0'), running: { side: 'side:v0' }, isReady: false }),
@@ -123,7 +123,7 @@ test('a Pod whose last update has not come through is left alone', () => {
   assert.deepEqual([namesOf(toUpdate), namesOf(notUpgradable)], ['b', '']);
 });
 
-test('a Pod that differs in more than images cannot be updated', () => {
+test('a Pod that differs in more than images is not upgradable', () => {
   const pods = [podOf('a', { of: otherwise }), podOf('b', { of: old }), podOf('c')];
   const { toUpdate, notUpgradable } = nextPods(following(all), pods);
   assert.deepEqual([namesOf(toUpdate), namesOf(notUpgradable)], ['b', 'a']);

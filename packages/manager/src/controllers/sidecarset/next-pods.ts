@@ -1,4 +1,4 @@
-/** Which Pods get new sidecars next, and which cannot have them (sidecarset.md §10.3, §10.5). */
+/** Selection of the Pods whose sidecars are updated next, and of the Pods that cannot be updated in place. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet, SidecarSetUpdateStrategy } from '@kruise/api/kruise/sidecarset';
 import type { UpdateScatterStrategy } from '@kruise/api/kruise/update-order';
@@ -13,11 +13,11 @@ import type { Permissions } from './permission.ts';
 
 export type NextPods = {
   readonly toUpdate: readonly Pod[];
-  /** Something else than images has changed, which takes another Pod. */
+  /** Pods that differ in more than images, which only a new Pod can have. */
   readonly notUpgradable: readonly Pod[];
 };
 
-/** `open` leaves out the Pods that the server refuses to update for the time being. */
+/** Selects the next Pods. `open` filters out Pods that the API server currently refuses to update. */
 export function nextPods(
   sidecarSet: SidecarSet,
   pods: readonly Pod[],
@@ -37,7 +37,7 @@ export function nextPods(
   };
 }
 
-/** A sidecar that is ready though it does not run what it should has not been exchanged yet. */
+/** Reports whether an update is in progress: a sidecar is ready, but does not run the image in the spec yet. */
 function isBeingUpdated(pod: Pod, sidecarSet: SidecarSet): boolean {
   const names = sidecarNames(sidecarSet);
   return (pod.status?.containerStatuses ?? []).some(
@@ -54,7 +54,7 @@ function inOrder(
   return scatterStrategy ? scattered(ranked, expanded(scatterStrategy, pods), pods) : ranked;
 }
 
-/** The value `*` stands for each value there is. */
+/** Expands the value `*` to each value that occurs. */
 function expanded(strategy: UpdateScatterStrategy, pods: readonly Pod[]): UpdateScatterStrategy {
   const terms = strategy.flatMap(({ key, value }) => {
     if (value !== '*') return [{ key, value }];
@@ -66,7 +66,7 @@ function expanded(strategy: UpdateScatterStrategy, pods: readonly Pod[]): Update
   );
 }
 
-/** How many of the candidates are updated now. Those that are down already cost nothing. */
+/** Returns how many candidates are updated now. Pods that are already unavailable do not count. */
 function batchSize(sidecarSet: SidecarSet, candidates: readonly Pod[], pods: readonly Pod[]): number {
   const { partition, maxUnavailable = 1 } = sidecarSet.spec.updateStrategy ?? {};
   const due = candidates.slice(0, Math.max(0, candidates.length - partitionReplicas(partition, pods.length)));

@@ -26,7 +26,7 @@ test('a dry run precedes the first Pod of a revision only', () => {
   assert.deepEqual([afterDryRun(update).dryRun?.writes, afterDryRun(update).dryRun], [[update], undefined]);
 });
 
-test('the answer for a Pod with a budget says nothing about others, so no dry run is sent', () => {
+test('the answer for a Pod with a budget does not apply to others, so no dry run is sent', () => {
   const update = patch(podWith({ 'kruise.io/related-pub': 'pub' }), {});
   assert.equal(permissions().afterDryRun(update).dryRun, undefined);
 });

@@ -1,7 +1,7 @@
 /**
- * Selects the Pods that the API server lets have new sidecars. The first Pod of a revision is preceded by a dry run,
- * whose answer holds for all: a policy that denies the image is tried with growing backoff, not once for each Pod. A
- * Pod that was refused goes after the others, so that it blocks none of them.
+ * Selects the Pods whose sidecar update the API server accepts. A dry run precedes the first Pod of a revision, and its
+ * result applies to all Pods: a policy that denies the image is retried with growing backoff, not once for each Pod. A
+ * refused Pod comes after the others, so that it blocks none of them.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
@@ -12,9 +12,9 @@ import { budgetNameOf } from '../../budget/pod-unavailable-budget.ts';
 import { hashOf } from '../../sidecarset/marks.ts';
 
 export type Permissions = {
-  /** Returns the Pods that may be tried now: refused ones come last, those in backoff are left out. */
+  /** Returns the Pods that may be tried now: refused Pods come last, Pods in backoff are left out. */
   open(pods: readonly Pod[]): readonly Pod[];
-  /** Returns the update of a Pod, after a dry run if none of the revision has been answered. */
+  /** Returns the update of a Pod, after a dry run if the revision has had none yet. */
   afterDryRun(update: PatchAction): PatchAction;
 };
 
@@ -33,7 +33,7 @@ export function permissionsBy(sidecarSet: SidecarSet, refused: RefusedWrites): P
     afterDryRun(update) {
       const own = ownId(update.object);
       const marked = { ...update, refusalId: own };
-      // The answer of a budget differs from Pod to Pod, so that it says nothing about the revision.
+      // The answer of a budget differs from Pod to Pod and therefore does not apply to the whole revision.
       if (isAsked || budgetNameOf(update.object) !== undefined) return marked;
       isAsked = true;
       return afterDryRun(marked, { id, ownId: own, writes: [update] });

@@ -10,7 +10,7 @@ const ofImage = (tag: number, spec: SidecarSet['spec'] = {}) =>
   setOf({ ...spec, containers: [side({ image: `side:v${tag}` })] });
 const nameOf = ({ metadata }: ControllerRevision) => metadata.name ?? '';
 
-/** What a SidecarSet does about its history: `create 3`, `renumber 1 to 3`, `label two`, `remove 1`. */
+/** Formats the actions on the history: `create 3`, `renumber 1 to 3`, `label two`, `remove 1`. */
 function stepsOf(sidecarSet: SidecarSet, revisions: readonly ControllerRevision[], pods: readonly Pod[] = []) {
   const revisionNamed = (name: string) => revisions.find((each) => nameOf(each) === name);
   const { actions } = decide({ sidecarSet, pods, revisions, revisionNamed }, settings, now);
@@ -36,59 +36,59 @@ const cases: {
   steps: readonly string[];
 }[] = [
   { name: 'the first spec is revision 1', set: ofImage(1), steps: ['create 1'] },
-  { name: 'another spec is the next revision', set: ofImage(2), revisions: history(1), steps: ['create 2'] },
-  { name: 'the same spec stays', set: ofImage(2), revisions: history(1, 2), steps: [] },
+  { name: 'a new spec is the next revision', set: ofImage(2), revisions: history(1), steps: ['create 2'] },
+  { name: 'an unchanged spec keeps its revision', set: ofImage(2), revisions: history(1, 2), steps: [] },
   {
-    name: 'a spec that comes back becomes the newest',
+    name: 'a rollback makes the revision the newest',
     set: ofImage(1),
     revisions: history(1, 2),
     steps: ['renumber 1 to 3'],
   },
   {
-    name: 'a version given later is written on the revision',
+    name: 'a custom version that is set later becomes a label of the revision',
     set: ofImage(1, { customVersion: 'one' }),
     revisions: history(1),
     steps: ['label one'],
   },
   {
-    name: 'a spec comes back under another version',
+    name: 'a rollback may have another custom version',
     set: ofImage(1, { customVersion: 'three' }),
     revisions: history(1, 2),
     steps: ['renumber 1 to 3, label three'],
   },
   {
-    name: 'the oldest go beyond the limit',
+    name: 'the oldest revisions beyond the limit are pruned',
     set: ofImage(4, { revisionHistoryLimit: 2 }),
     revisions: history(1, 2, 3, 4),
     steps: ['remove 1', 'remove 2'],
   },
   {
-    name: 'the one to be made counts as well',
+    name: 'the revision to create counts towards the limit',
     set: ofImage(4, { revisionHistoryLimit: 2 }),
     revisions: history(1, 2, 3),
     steps: ['create 4', 'remove 1', 'remove 2'],
   },
   {
-    name: 'at least the present one stays',
+    name: 'the current revision always stays',
     set: ofImage(2, { revisionHistoryLimit: 0 }),
     revisions: history(1, 2),
     steps: ['remove 1'],
   },
   {
-    name: 'one that came back is as new as can be',
+    name: 'a reused revision counts as the newest',
     set: ofImage(1, { revisionHistoryLimit: 2 }),
     revisions: history(1, 2, 3),
     steps: ['renumber 1 to 4', 'remove 2'],
   },
   {
-    name: 'one that a Pod has stays',
+    name: 'a revision that a Pod uses stays',
     set: ofImage(3, { revisionHistoryLimit: 1 }),
     revisions: history(1, 2, 3),
     pods: [podOf('a', { revision: nameOf(revisionOf(ofImage(1), 1)) })],
     steps: ['remove 2'],
   },
   {
-    name: 'one that new Pods are given by name stays',
+    name: 'a revision that new Pods get by name stays',
     set: ofImage(3, {
       revisionHistoryLimit: 1,
       injectionStrategy: { revision: { revisionName: nameOf(revisionOf(ofImage(2), 2)) } },
@@ -97,7 +97,7 @@ const cases: {
     steps: ['remove 1'],
   },
   {
-    name: 'the newest of a version that new Pods are given stays',
+    name: 'the newest revision of the version that new Pods get stays',
     set: ofImage(4, { revisionHistoryLimit: 1, injectionStrategy: { revision: { customVersion: 'one' } } }),
     revisions: [1, 2, 3, 4].map((tag) => revisionOf(ofImage(tag, tag < 3 ? { customVersion: 'one' } : {}), tag)),
     steps: ['remove 1', 'remove 3'],
@@ -109,13 +109,13 @@ for (const { name, set, revisions = [], pods = [], steps } of cases) {
   });
 }
 
-test('ten revisions are kept where nothing is said', () => {
+test('ten revisions are kept by default', () => {
   const { revisionHistoryLimit: _, ...spec } = ofImage(12).spec;
   const revisions = history(...Array.from({ length: 12 }, (_, index) => index + 1));
   assert.deepEqual(stepsOf({ ...ofImage(12), spec }, revisions), ['remove 1', 'remove 2']);
 });
 
-test('a revision holds the sidecars and where they come from', () => {
+test('a revision holds the sidecars and their source', () => {
   const set = setOf({ customVersion: 'one' }, { labels: { team: 'mesh' } });
   const { metadata, data, revision } = revisionOf(set, 1);
   assert.equal(revision, 1);
@@ -148,7 +148,7 @@ test('a revision holds the sidecars and where they come from', () => {
   ]);
 });
 
-test('a name that other data has taken is counted', () => {
+test('a name collision increments collisionCount', () => {
   const set = ofImage(1);
   const taken = { ...revisionOf(set, 1), data: { spec: null } };
   const revisionNamed = (name: string) => (name === nameOf(taken) ? taken : undefined);

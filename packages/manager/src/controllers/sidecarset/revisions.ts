@@ -1,4 +1,4 @@
-/** The revisions of a SidecarSet, which live in the namespace of the manager (sidecarset.md §12). */
+/** Revisions of a SidecarSet, which are stored in the namespace of the manager. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
@@ -13,15 +13,15 @@ import {
 import { sidecarSetData } from '../../sidecarset/fingerprint.ts';
 import { markOf } from '../../sidecarset/marks.ts';
 
-/** What its history is told by. */
+/** Revision history of a SidecarSet. */
 export type History = {
-  /** Its revisions, in any order. */
+  /** Revisions of the SidecarSet, in any order. */
   readonly revisions: readonly ControllerRevision[];
-  /** The revision of a name in the namespace of the manager, whoever it belongs to. */
+  /** Finds a revision by name in the namespace of the manager, whatever its owner. */
   readonly revisionNamed: (name: string) => ControllerRevision | undefined;
 };
 
-/** The revision that the SidecarSet is at, found or to be made in a namespace. */
+/** Plans the current revision of the SidecarSet, existing or to create in a namespace. */
 export function planOf(sidecarSet: SidecarSet, history: History, namespace: string): RevisionPlan {
   const { metadata, status } = sidecarSet;
   const owner = {
@@ -49,7 +49,7 @@ function versionLabel(version: string | undefined): { readonly [label: string]: 
   return version ? { [sidecarSetCustomVersionLabel]: version } : {};
 }
 
-/** Writes the revision where it is new or has come back, and the version that its owner has given it since. */
+/** Writes the revision where it is new or where a rollback reuses it, and the custom version where it changed. */
 export function writeRevision({ spec }: SidecarSet, { change, update }: RevisionPlan): readonly Action[] {
   if (change === 'create') return [create(update)];
   const { customVersion } = spec;
@@ -64,8 +64,8 @@ export function writeRevision({ spec }: SidecarSet, { change, update }: Revision
 }
 
 /**
- * Takes the oldest revisions away, as many as there are too many. Those that Pods have, or that new Pods are to have,
- * stay, and so does the present one.
+ * Prunes the oldest revisions beyond the history limit. Revisions that Pods use, that new Pods will use, and the
+ * current revision stay.
  */
 export function truncateHistory(
   { metadata, spec }: SidecarSet,

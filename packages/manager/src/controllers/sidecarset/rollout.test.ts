@@ -1,4 +1,4 @@
-/** Whole rollouts, decided step by step in a world where kubelets do as they like: budgets are kept, and all ends well. */
+/** Property tests of whole rollouts with kubelets in random order: limits hold at every step, and rollouts finish. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
@@ -18,11 +18,11 @@ const plan = fc.record({
   partition: fc.nat(6),
   maxUnavailable: fc.integer({ min: 1, max: 3 }),
   way: fc.constantFrom('cold' as const, 'hot' as const),
-  /** Which Pods' kubelets come next, by number. */
+  /** Order in which the kubelets of Pods act, by index. */
   order: fc.array(fc.nat(9), { minLength: 10, maxLength: 40 }),
 });
 
-test('an update keeps its budget at every step, and ends with as many new Pods as the partition leaves', () => {
+test('an update respects its limits at every step, and ends with all Pods beyond the partition updated', () => {
   fc.assert(
     fc.property(plan, ({ count, partition, maxUnavailable, way, order }) => {
       const containers = (tag: string) => [side({ image: `side:${tag}`, upgradeStrategy: strategies[way] })];
@@ -53,9 +53,9 @@ test('an update keeps its budget at every step, and ends with as many new Pods a
       const down = () => podsNow().filter((pod) => !isConsistent(pod, sidecarSet) || !isReady(pod, sidecarSet)).length;
 
       for (let idle = 0, round = 0; idle < 3; round++) {
-        assert.ok(round < 400, 'it does not come to an end');
+        assert.ok(round < 400, 'the rollout does not finish');
         const did = pass();
-        assert.ok(down() <= maxUnavailable, `${down()} are down, ${maxUnavailable} may be`);
+        assert.ok(down() <= maxUnavailable, `${down()} are unavailable, ${maxUnavailable} may be`);
         if (did > 0) tend(order[round % order.length] ?? 0);
         else for (let index = 0; index < count; index++) tend(index);
         idle = did > 0 ? 0 : idle + 1;

@@ -25,17 +25,17 @@ const digest = (letter: string) => `docker.io/team/side@sha256:${letter.repeat(6
 const byDigest = setOf({ containers: [side({ image: digest('a') })] });
 
 const cases: { name: string; set?: SidecarSet; pods: readonly PodTraits[]; figures: readonly number[] }[] = [
-  { name: 'no Pods, no figures', pods: [], figures: [0, 0, 0, 0] },
-  { name: 'a Pod that is up to date and ready', pods: [{}], figures: [1, 1, 1, 1] },
+  { name: 'no Pods', pods: [], figures: [0, 0, 0, 0] },
+  { name: 'an updated and ready Pod', pods: [{}], figures: [1, 1, 1, 1] },
   { name: 'a Pod that is not ready', pods: [{ isReady: false }], figures: [1, 1, 0, 0] },
-  { name: 'a Pod of before', pods: [{ of: old }, {}], figures: [2, 1, 2, 1] },
+  { name: 'an outdated Pod', pods: [{ of: old }, {}], figures: [2, 1, 2, 1] },
   {
-    name: 'a Pod whose hash is written as it once was',
+    name: 'a Pod with a hash in an old format',
     pods: [{ annotations: { 'kruise.io/sidecarset-hash': JSON.stringify({ set: hashIn(set) }) } }],
     figures: [1, 1, 1, 1],
   },
   {
-    name: 'a Pod whose hash cannot be read',
+    name: 'a Pod with an invalid hash',
     pods: [{ annotations: { 'kruise.io/sidecarset-hash': 'what?' } }],
     figures: [1, 0, 1, 0],
   },
@@ -50,24 +50,24 @@ const cases: { name: string; set?: SidecarSet; pods: readonly PodTraits[]; figur
     figures: [1, 1, 1, 1],
   },
   {
-    name: 'a new name for the same image, once the runtime says it',
+    name: 'a new name for the same image, once the runtime reports it',
     pods: [{ annotations: updating('sha256:side:v2') }],
     figures: [1, 1, 1, 1],
   },
   {
-    name: 'an update of which nothing can be read',
+    name: 'an invalid update state',
     pods: [{ annotations: { 'kruise.io/sidecarset-inplace-update-state': '[' } }],
     figures: [1, 1, 0, 0],
   },
   {
-    name: 'an image by its digest',
+    name: 'an image by digest',
     set: byDigest,
     pods: [{ of: byDigest }, { of: byDigest, running: { side: `docker-pullable://${digest('b')}` } }],
     figures: [2, 2, 0, 0],
   },
-  { name: 'a pair of which one idles', set: hot, pods: [{ of: hot }], figures: [1, 1, 1, 1] },
+  { name: 'a pair with an empty container', set: hot, pods: [{ of: hot }], figures: [1, 1, 1, 1] },
   {
-    name: 'a pair of which the wrong one idles',
+    name: 'a pair with the wrong container empty',
     set: hot,
     pods: [{ of: hot, annotations: { 'kruise.io/sidecarset-working-hotupgrade-container': '{"side":"side-2"}' } }],
     figures: [1, 1, 0, 0],
@@ -85,14 +85,14 @@ for (const { name, set: sidecarSet = set, pods, figures } of cases) {
   });
 }
 
-test('an image by its digest runs once the runtime says the same digest', () => {
+test('an image by digest is running once the runtime reports the same digest', () => {
   const found = podOf('a', { of: byDigest });
   const [main, sidecar] = found.status?.containerStatuses ?? [];
   const containerStatuses = [main!, { ...sidecar!, imageID: `docker-pullable://${digest('a')}` }];
   assert.deepEqual(figuresOf(byDigest, [{ ...found, status: { ...found.status, containerStatuses } }]), [1, 1, 1, 1]);
 });
 
-test('a Pod of which not every container is known yet is not ready', () => {
+test('a Pod with a missing container status is not ready', () => {
   const found = podOf('a');
   const containerStatuses = found.status?.containerStatuses?.slice(1) ?? [];
   assert.deepEqual(figuresOf(set, [{ ...found, status: { ...found.status, containerStatuses } }]), [1, 1, 0, 0]);

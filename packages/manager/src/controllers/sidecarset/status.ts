@@ -4,7 +4,7 @@ import type { RevisionPlan } from '@kruise/machinery/controller-revision';
 import { isUpdated } from '../../sidecarset/marks.ts';
 import { isConsistent, isReady } from '../../sidecarset/pod-state.ts';
 
-/** The Pods that have sidecars of the SidecarSet, counted (sidecarset.md §13). */
+/** Counts the Pods with sidecars of the SidecarSet. */
 export function statusOf(
   sidecarSet: SidecarSet,
   pods: readonly Pod[],

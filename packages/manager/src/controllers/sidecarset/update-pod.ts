@@ -1,4 +1,4 @@
-/** New images for the sidecars of one Pod (sidecarset.md §10.6, §11.2), and the end of a hot upgrade (§11.3). */
+/** Update of the sidecar images of one Pod, and completion of a hot upgrade. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarContainer, SidecarSet } from '@kruise/api/kruise/sidecarset';
 import {
@@ -29,7 +29,7 @@ import { isConsistent, isRunningAndReady, pairsToEmpty, sidecarNames } from '../
 
 type Annotations = { readonly [key: string]: string };
 
-/** Gives a Pod the images that the SidecarSet wants, and marks it as updated. Throws `ParseError`. */
+/** Sets the images of the SidecarSet in a Pod, and marks the Pod as updated. Throws `ParseError`. */
 export function updatePod(pod: Pod, sidecarSet: SidecarSet, now: Instant): PatchAction {
   const { containers: sidecars = [], patchPodMetadata } = sidecarSet.spec;
   const exchanges = sidecars.flatMap((sidecar) => exchangesOf(pod, sidecar, sidecarSet));
@@ -43,7 +43,7 @@ export function updatePod(pod: Pod, sidecarSet: SidecarSet, now: Instant): Patch
   return patchPod(pod, changed(pod, images, patchedAnnotations(annotations, patchPodMetadata)), { atVersion: true });
 }
 
-/** Whether the hot upgrade of a Pod has come through: its containers that stand by can go idle. */
+/** Reports whether the hot upgrade of a Pod is complete: its standby containers can get the empty image. */
 export function isMigrated(pod: Pod, sidecarSet: SidecarSet): boolean {
   if (pairsToEmpty(pod, sidecarSet).length === 0) return false;
   const pairs = (sidecarSet.spec.containers ?? []).filter(isHotUpgraded);
@@ -54,7 +54,7 @@ export function isMigrated(pod: Pod, sidecarSet: SidecarSet): boolean {
   return isServing && isConsistent(pod, sidecarSet, working);
 }
 
-/** Has the containers that stand by go idle. */
+/** Sets the empty image in the standby containers. */
 export function emptyStandby(pod: Pod, sidecarSet: SidecarSet, now: Instant): PatchAction {
   const pairs = pairsToEmpty(pod, sidecarSet);
   const images = Object.fromEntries(pairs.map(({ standby, emptyImage }) => [standby, emptyImage]));
@@ -75,21 +75,24 @@ export function emptyStandby(pod: Pod, sidecarSet: SidecarSet, now: Instant): Pa
 }
 
 type Turn = {
-  /** The container that gets the image, and the one that runs what the Pod has now. */
+  /** Container that gets the image, and container that runs the current image. */
   readonly target: string;
   readonly other: string;
 };
 
 type Exchange = Turn & { readonly sidecar: SidecarContainer; readonly image: string };
 
-/** What is to be done about a sidecar: nothing if the Pod has its image. */
+/** Returns the image change of a sidecar; empty if the Pod has the image already. */
 function exchangesOf(pod: Pod, sidecar: SidecarContainer, sidecarSet: SidecarSet): readonly Exchange[] {
   const { name, image = '' } = sidecar;
   const turn = isHotUpgraded(sidecar) ? turnToTake(pod, sidecar, sidecarSet) : { target: name, other: name };
   return imageOf(pod, turn.other) === image ? [] : [{ ...turn, sidecar, image }];
 }
 
-/** The container that idles; else the one that fails while the other runs; else the one whose turn it is not. */
+/**
+ * Selects the container to update: the one with the empty image; else the one that fails while the other runs; else the
+ * standby container.
+ */
 function turnToTake(pod: Pod, sidecar: SidecarContainer, sidecarSet: SidecarSet): Turn {
   const [first, second] = pairOf(sidecar);
   const toFirst = { target: first, other: second };
@@ -106,7 +109,7 @@ function turnToTake(pod: Pod, sidecar: SidecarContainer, sidecarSet: SidecarSet)
   return { target: standby, other: working };
 }
 
-/** What tells the containers of a pair whose turn it is, and since which version of the SidecarSet. */
+/** Returns the annotations that record the working container of each pair, and the SidecarSet version since then. */
 function turnsTaken(pod: Pod, exchanges: readonly Exchange[], { metadata }: SidecarSet): Annotations {
   const hot = exchanges.filter(({ sidecar }) => isHotUpgraded(sidecar));
   if (hot.length === 0) return {};
@@ -126,7 +129,10 @@ function turnsTaken(pod: Pod, exchanges: readonly Exchange[], { metadata }: Side
   };
 }
 
-/** Hashes without images stay as they are; only those that are written as they once were are written anew. */
+/**
+ * Returns the hash annotations of an updated Pod. Hashes without images stay the same; they are rewritten only where
+ * they have an old format.
+ */
 function marksOfUpdated({ metadata: { annotations = {} } }: Pod, sidecarSet: SidecarSet, now: Instant): Annotations {
   const marks = parseMarks(annotations[sidecarSetHashAnnotation]) ?? {};
   const marked = { [sidecarSetHashAnnotation]: formatMarks(withMark(marks, sidecarSet, stampOf(sidecarSet), now)) };
@@ -135,7 +141,7 @@ function marksOfUpdated({ metadata: { annotations = {} } }: Pod, sidecarSet: Sid
   return isOld ? { ...marked, [sidecarSetHashWithoutImageAnnotation]: formatMarks(bare) } : marked;
 }
 
-/** Remembers what containers ran, so that it can be told when they run something else. */
+/** Records the image IDs that containers run, so that a changed image can be detected later. */
 function withUpdateState(pod: Pod, sidecarSet: SidecarSet, containers: readonly string[], now: Instant): Annotations {
   const { name = '' } = sidecarSet.metadata;
   const states = updateStatesOf(pod) ?? {};

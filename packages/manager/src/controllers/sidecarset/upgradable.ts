@@ -1,4 +1,4 @@
-/** The condition by which a Pod tells whether its sidecars can be updated where they are (sidecarset.md §13). */
+/** Pod condition that reports whether the sidecars of a Pod can be updated in place. */
 import type { Pod, PodCondition } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { sidecarSetUpgradableCondition } from '@kruise/api/kruise/well-known';
@@ -10,7 +10,7 @@ import type { Instant } from '@kruise/values/time';
 import { patchPod } from '../../patch-pod.ts';
 import { isUpdated, updateStatesOf } from '../../sidecarset/marks.ts';
 
-/** Pods that were updated say that they could be, unless they were told for another SidecarSet that they cannot. */
+/** Sets the condition of updated Pods to upgradable, unless another SidecarSet cannot update them. */
 export function tellUpgraded(sidecarSet: SidecarSet, pods: readonly Pod[], now: Instant): readonly Action[] {
   const { name = '' } = sidecarSet.metadata;
   return pods
@@ -18,7 +18,7 @@ export function tellUpgraded(sidecarSet: SidecarSet, pods: readonly Pod[], now: 
     .flatMap((pod) => tell(pod, name, true, now));
 }
 
-/** Pods that cannot be updated say so. */
+/** Sets the condition of Pods that cannot be updated in place. */
 export function tellNotUpgradable({ metadata }: SidecarSet, pods: readonly Pod[], now: Instant): readonly Action[] {
   return pods.flatMap((pod) => tell(pod, metadata.name ?? '', false, now));
 }
@@ -35,7 +35,7 @@ function tell(pod: Pod, name: string, isUpgradable: boolean, now: Instant): read
   };
   const after = withCondition(conditions, condition, now);
   if (after === conditions) return [];
-  // The entries of others are in the same message, so none may have been added meanwhile.
+  // The message also holds the entries of other SidecarSets, so a concurrent change must result in a conflict.
   return [
     patchPod(pod, { ...pod, status: { ...pod.status, conditions: after } }, { subresource: 'status', atVersion: true }),
   ];
@@ -48,7 +48,7 @@ function entriesOf(conditions: readonly PodCondition[]): { readonly [sidecarSet:
     const entries: unknown = JSON.parse(message);
     return isObject(entries) ? entries : {};
   } catch {
-    // Whatever somebody else wrote there is written over.
+    // An invalid message of another writer is replaced.
     return {};
   }
 }

@@ -25,7 +25,7 @@ const hot = setOf({
   containers: [side({ upgradeStrategy: { upgradeType: 'HotUpgrade', hotUpgradeEmptyImage: 'empty:v1' } })],
 });
 
-/** A Pod in the middle of a hot upgrade, which is not ready. */
+/** Builds a Pod in the middle of a hot upgrade, which is not ready. */
 function migrating({ isNewReady }: { readonly isNewReady: boolean }): Pod {
   const annotations = { 'kruise.io/sidecarset-working-hotupgrade-container': '{"side":"side-2"}' };
   const found = podOf('a', { of: hot, isReady: false, annotations });
@@ -39,7 +39,7 @@ function migrating({ isNewReady }: { readonly isNewReady: boolean }): Pod {
 function isWoken(known: SidecarSet, object: Pod, previous?: Pod | 'deleted'): boolean {
   const store = createObjectStore<SidecarSet>();
   store.set(keyOf(known), known);
-  // Whom to wake is told by SidecarSets alone.
+  // The mapper reads only SidecarSets.
   const caches = { of: () => store } as unknown as Caches;
   const type = previous === undefined ? 'added' : previous === 'deleted' ? previous : 'updated';
   const before = typeof previous === 'object' ? { previous } : {};
@@ -48,18 +48,18 @@ function isWoken(known: SidecarSet, object: Pod, previous?: Pod | 'deleted'): bo
 
 const cases: { name: string; set?: SidecarSet; before?: Pod | 'deleted'; after?: Pod; isWoken: boolean }[] = [
   { name: 'a new Pod', isWoken: true },
-  { name: 'a new Pod of one that only injects', set: still, isWoken: true },
-  { name: 'a new Pod that lacks a sidecar', set: setOf({ containers: [side({ name: 'other' })] }), isWoken: false },
+  { name: 'a new Pod of a SidecarSet that only injects', set: still, isWoken: true },
+  { name: 'a new Pod without a sidecar', set: setOf({ containers: [side({ name: 'other' })] }), isWoken: false },
   {
-    name: 'a new Pod that nothing was injected into',
+    name: 'a new Pod without injection',
     after: pod({ annotations: { 'kruise.io/sidecarset-injected-list': '' } }),
     isWoken: false,
   },
-  { name: 'a Pod that is gone', before: 'deleted', isWoken: true },
-  { name: 'a Pod on its way out', before: pod(), after: leaving, isWoken: true },
+  { name: 'a deleted Pod', before: 'deleted', isWoken: true },
+  { name: 'a terminating Pod', before: pod(), after: leaving, isWoken: true },
   { name: 'a Pod that becomes ready', before: pod({ isReady: false }), isWoken: true },
   {
-    name: 'a Pod that becomes ready, of one that only injects',
+    name: 'a Pod that becomes ready, of a SidecarSet that only injects',
     set: still,
     before: pod({ isReady: false }),
     isWoken: false,
@@ -70,10 +70,10 @@ const cases: { name: string; set?: SidecarSet; before?: Pod | 'deleted'; after?:
     after: pod({ annotations: newImage }),
     isWoken: true,
   },
-  { name: 'a Pod that was given the new hash', before: pod({ of: old }), isWoken: true },
-  { name: 'a Pod with another label', before: pod({ labels: { canary: 'yes' } }), isWoken: false },
+  { name: 'a Pod with the new hash', before: pod({ of: old }), isWoken: true },
+  { name: 'a Pod with a changed label', before: pod({ labels: { canary: 'yes' } }), isWoken: false },
   {
-    name: 'a Pod with another label, where labels choose',
+    name: 'a Pod with a changed label, with an update selector',
     set: choosy,
     before: pod({ labels: { canary: 'yes' } }),
     isWoken: true,
@@ -85,10 +85,10 @@ const cases: { name: string; set?: SidecarSet; before?: Pod | 'deleted'; after?:
     after: migrating({ isNewReady: true }),
     isWoken: true,
   },
-  { name: 'a Pod that says the same again', before: pod(), isWoken: false },
+  { name: 'an unchanged Pod', before: pod(), isWoken: false },
 ];
 for (const { name, set: known = set, before, after = pod(), isWoken: expected } of cases) {
-  test(`${name} is ${expected ? 'looked at' : 'passed over'}`, () => {
+  test(`${name} ${expected ? 'enqueues' : 'does not enqueue'} the SidecarSet`, () => {
     assert.equal(isWoken(known, after, before), expected);
   });
 }

@@ -1,4 +1,4 @@
-/** Which SidecarSets are to look again when a Pod changes (sidecarset.md §10.1). */
+/** Event filter: SidecarSets to enqueue when a Pod changes. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type SidecarSet, sidecarSet } from '@kruise/api/kruise/sidecarset';
 import { isBeingDeleted } from '@kruise/client/actions';
@@ -23,7 +23,9 @@ export function setsOfPod({ type, object, previous }: Change<Pod>, caches: Cache
   }
 }
 
-/** One that only injects counts Pods as they come, and does not follow what becomes of them. */
+/**
+ * Reports whether Pod updates enqueue the SidecarSet. A SidecarSet that only injects counts Pods when they are created.
+ */
 function followsPods({ spec }: SidecarSet): boolean {
   return spec.updateStrategy?.type !== 'NotUpdate';
 }

@@ -17,7 +17,7 @@ const variables = {
   swapped: [{ name: 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT_WITH_IMAGE', value: 'exit:0' }],
 };
 
-/** Containers as `name[:kind]=code`, without a code while they run. */
+/** Builds containers from `name[:kind]=code`, without a code while they run. */
 function podOf(text: string, restartPolicy: 'Never' | 'OnFailure' | 'Always' = 'Never', phase = 'Running'): Pod {
   const parts = text.split(' ').map((part) => /^(\w+)(?::(\w+))?(?:=(\d+))?$/.exec(part)!);
   return {
@@ -56,24 +56,24 @@ function decided(pod: Pod, { isVirtual = false, isAsked = false } = {}) {
 }
 
 const cases: readonly (readonly [is: string, pod: Pod, containers: readonly string[] | undefined])[] = [
-  ['whose container has failed', podOf('main=1 side:stopped'), ['side']],
-  ['whose container still runs', podOf('main side:stopped'), undefined],
-  ['whose container is started again', podOf('main=1 side:stopped', 'OnFailure'), undefined],
-  ['whose container has succeeded', podOf('main=0 side:stopped', 'OnFailure'), ['side']],
-  ['that goes on for ever', podOf('main=0 side:stopped', 'Always'), undefined],
-  ['one of whose sidecars has ended', podOf('main=0 a:stopped=0 b:stopped'), ['b']],
-  ['whose sidecars have ended', podOf('main=0 a:stopped=0'), undefined],
+  ['whose main container has failed', podOf('main=1 side:stopped'), ['side']],
+  ['whose main container still runs', podOf('main side:stopped'), undefined],
+  ['whose main container is restarted', podOf('main=1 side:stopped', 'OnFailure'), undefined],
+  ['whose main container has succeeded', podOf('main=0 side:stopped', 'OnFailure'), ['side']],
+  ['with the restart policy Always', podOf('main=0 side:stopped', 'Always'), undefined],
+  ['with one terminated sidecar', podOf('main=0 a:stopped=0 b:stopped'), ['b']],
+  ['whose sidecars have terminated', podOf('main=0 a:stopped=0'), undefined],
   ['without sidecars', podOf('main=0 other'), undefined],
-  ['that has not begun', podOf('main=0 side:stopped', 'Never', 'Pending'), undefined],
-  ['with sidecars of both sorts', podOf('a=0 b=0 s:stopped t:stopped u:ignored'), ['s', 't']],
-  ['whose sidecars only a virtual node can end', podOf('main=0 side:swapped'), undefined],
+  ['that is pending', podOf('main=0 side:stopped', 'Never', 'Pending'), undefined],
+  ['with both kinds of sidecars', podOf('a=0 b=0 s:stopped t:stopped u:ignored'), ['s', 't']],
+  ['whose sidecars only a virtual node can terminate', podOf('main=0 side:swapped'), undefined],
 ];
 for (const [is, pod, containers] of cases) {
-  test(`of a Pod ${is} ${containers ? `${containers} ${containers.length > 1 ? 'are' : 'is'} ended` : 'nothing is ended'}`, () =>
+  test(`of a Pod ${is} ${containers ? `${containers} ${containers.length > 1 ? 'are' : 'is'} terminated` : 'nothing is terminated'}`, () =>
     assert.deepEqual(decided(pod).containers, containers));
 }
 
-test('sidecars are asked to end once', () => {
+test('the termination of sidecars is requested once', () => {
   assert.deepEqual(decided(podOf('main=0 side:stopped')).does, [
     'create sidecar-termination-u',
     'tell SidecarTerminator',
@@ -81,7 +81,7 @@ test('sidecars are asked to end once', () => {
   assert.deepEqual(decided(podOf('main=0 side:stopped'), { isAsked: true }).does, []);
 });
 
-test('a Pod has ended before a sidecar goes whose end does not matter', () => {
+test('a Pod gets its phase before a sidecar with an ignored exit code is terminated', () => {
   const phaseOf = (pod: Pod) => (decided(pod).patch as { status: { phase: string } } | undefined)?.status.phase;
   assert.equal(phaseOf(podOf('main=0 s:stopped=1 t:ignored')), 'Succeeded');
   assert.equal(phaseOf(podOf('main=1 t:ignored')), 'Failed');
@@ -93,7 +93,7 @@ test('a Pod has ended before a sidecar goes whose end does not matter', () => {
   ]);
 });
 
-test('on a virtual node sidecars are given an image that exits', () => {
+test('on a virtual node sidecars get an image that exits', () => {
   const { does, patch } = decided(podOf('main=0 a:swapped b:swapped=0 c:stopped'), { isVirtual: true });
   assert.deepEqual(does, ['patch p', 'tell SidecarTerminator']);
   assert.deepEqual(patch, { spec: { containers: [{ name: 'a', image: 'exit:0' }] } });

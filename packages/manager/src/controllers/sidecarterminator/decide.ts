@@ -1,4 +1,4 @@
-/** Ends the sidecars of Pods whose own containers have ended (pod-admission.md §5.2). */
+/** Sidecar terminator: terminates the sidecars of Pods whose main containers have finished. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { ContainerRecreateRequest } from '@kruise/api/kruise/containerrecreaterequest';
@@ -19,9 +19,9 @@ import {
 
 export type Observed = {
   readonly pod: Pod;
-  /** Whether its node is but a name, whose provider runs it. */
+  /** Set where the Pod is on a virtual node, whose provider runs it. */
   readonly isVirtual: boolean;
-  /** Whether its sidecars have been asked to end already. */
+  /** Set where the termination of the sidecars was requested before. */
   readonly isAsked: boolean;
 };
 
@@ -36,7 +36,7 @@ export function decide({ pod, isVirtual, isAsked }: Observed, now: Instant): Dec
   return { actions: [...(isPodFinished(pod) ? [] : [end(pod, now)]), ...(isAsked ? [] : stop(pod, ignored))] };
 }
 
-/** Gives sidecars an image that exits at once. */
+/** Replaces the sidecar images with an image that exits at once. */
 function swapImages(pod: Pod, sidecars: readonly Container[]): readonly Action[] {
   const changed = sidecars.filter((container) => container.image !== endingImageOf(container));
   if (changed.length === 0) return [];
@@ -45,7 +45,7 @@ function swapImages(pod: Pod, sidecars: readonly Container[]): readonly Action[]
   return [patch, told(pod, sidecars, 'in-place update')];
 }
 
-/** Has the daemon of the node stop sidecars. */
+/** Creates a ContainerRecreateRequest, by which the daemon of the node stops the sidecars. */
 function stop(pod: Pod, sidecars: readonly Container[]): readonly Action[] {
   const { namespace = '' } = pod.metadata;
   const request: ContainerRecreateRequest = {
@@ -65,7 +65,7 @@ export function requestName({ metadata }: Pod): string {
   return `sidecar-termination-${metadata.uid}`;
 }
 
-/** Says how the Pod has ended, whatever its last sidecars say of themselves. */
+/** Sets the phase of the Pod, whatever the exit codes of its last sidecars are. */
 function end(pod: Pod, now: Instant): PatchAction {
   const condition = {
     type: 'SidecarTerminated',

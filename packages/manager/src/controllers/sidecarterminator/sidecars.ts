@@ -1,4 +1,4 @@
-/** Which containers of a Pod are sidecars, and whether the others have ended (pod-admission.md §5.1). */
+/** Sidecars of a Pod, and whether its main containers have finished. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import {
@@ -8,17 +8,17 @@ import {
 } from '@kruise/api/kruise/well-known';
 import { isBeingDeleted } from '@kruise/client/actions';
 
-/** The image that ends a sidecar; empty if it is not ended so. */
+/** Returns the image that terminates a sidecar; empty if the sidecar has no such image. */
 export function endingImageOf(container: Container): string {
   return variableOf(container, terminateSidecarWithImageEnv);
 }
 
-/** Whether a container is to be stopped when the others have ended. */
+/** Reports whether a container must be stopped when the main containers have finished. */
 export function isStopped(container: Container): boolean {
   return isTrue(container, terminateSidecarEnv);
 }
 
-/** Whether it does not matter how a container ends that is to be stopped. */
+/** Reports whether the exit code of a stopped sidecar is ignored. */
 export function isIgnored(container: Container): boolean {
   return isStopped(container) && isTrue(container, terminateSidecarIgnoreExitCodeEnv);
 }
@@ -27,12 +27,12 @@ function isSidecar(container: Container): boolean {
   return isStopped(container) || endingImageOf(container) !== '';
 }
 
-/** With what code a container has ended; undefined while it has not. */
+/** Returns the exit code of a container; undefined while it has not terminated. */
 export function exitCodeOf({ status }: Pod, name: string): number | undefined {
   return status?.containerStatuses?.find((each) => each.name === name)?.state?.terminated?.exitCode;
 }
 
-/** Whether a Pod has sidecars that keep it from ending. */
+/** Reports whether sidecars keep a Pod from finishing. */
 export function isKeptBySidecars(pod: Pod): boolean {
   const { containers = [], restartPolicy } = pod.spec ?? {};
   const { phase = 'Pending', containerStatuses = [] } = pod.status ?? {};
@@ -45,12 +45,12 @@ export function isKeptBySidecars(pod: Pod): boolean {
   return restartPolicy === 'OnFailure' ? hasSucceeded(pod, own) : own.every(hasEnded);
 }
 
-/** Whether all of some containers have ended well. */
+/** Reports whether all of the containers have succeeded. */
 export function hasSucceeded(pod: Pod, containers: readonly Container[]): boolean {
   return containers.every(({ name }) => exitCodeOf(pod, name) === 0);
 }
 
-/** The containers that a Pod is for. */
+/** Returns the main containers of a Pod. */
 export function ownContainers({ spec }: Pod): readonly Container[] {
   return (spec?.containers ?? []).filter((container) => !isSidecar(container));
 }

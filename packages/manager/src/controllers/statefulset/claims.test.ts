@@ -22,8 +22,8 @@ const cases = [
 ] as const;
 
 for (const { whenScaled, whenDeleted, isCondemned, owners } of cases) {
-  const what = isCondemned ? 'of a Pod that goes' : 'of a Pod that stays';
-  test(`whenScaled ${whenScaled}, whenDeleted ${whenDeleted}: a claim ${what} has the right owners, whatever it had`, () => {
+  const what = isCondemned ? 'of a deleted Pod' : 'of a remaining Pod';
+  test(`whenScaled ${whenScaled}, whenDeleted ${whenDeleted}: a PVC ${what} gets the right owners, whatever it had`, () => {
     const set = setOf({ persistentVolumeClaimRetentionPolicy: { whenScaled, whenDeleted } });
     for (const had of [[], [setRef], [podRef], [setRef, podRef]]) {
       const claim = claimOf('data-web-1', { ownerReferences: [strangerRef, ...had] });
@@ -33,11 +33,11 @@ for (const { whenScaled, whenDeleted, isCondemned, owners } of cases) {
   });
 }
 
-test('a set without a policy keeps its claims', () => {
+test('a set without a policy retains its PVCs', () => {
   assert.equal(wantedOwners(claimOf('data-web-1'), { set: setOf(), pod, isCondemned: true }), undefined);
 });
 
-test('a claim that goes with a Pod of the same name is not for the next one', () => {
+test('a PVC owned by a former Pod of the same name is not reused', () => {
   const member = (whenScaled: 'Retain' | 'Delete', isOn = true) => ({
     set: setOf({ persistentVolumeClaimRetentionPolicy: { whenScaled, whenDeleted: 'Retain' } }),
     pod: { ...pod, metadata: { name: 'web-1' } },

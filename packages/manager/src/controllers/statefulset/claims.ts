@@ -1,6 +1,6 @@
 /**
- * The volume claims of a StatefulSet's Pods (statefulset.md §6). Claims that are to go with a Pod or with the set are
- * given it as an owner, and the garbage collector does the rest. Unlike Kubernetes' own StatefulSet it never controls them.
+ * PVC retention of a StatefulSet. PVCs that are deleted with a Pod or with the set get it as an owner, and the garbage
+ * collector deletes them. Unlike Kubernetes' StatefulSet, the set is never their controller.
  */
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
@@ -10,15 +10,15 @@ import { presentClaims, type Seat } from '@kruise/controlplane/controllers/state
 import { type OwnerReference, ownerReference, withOwner, withoutOwner } from '@kruise/machinery/owner-references';
 import type { FeatureGates } from '../../feature-gates.ts';
 
-/** A Pod of a set whose claims are looked after. */
+/** A Pod of a set, with its PVCs. */
 export type Member = Seat & {
   readonly set: StatefulSet;
-  /** Whether the set no longer wants the Pod. */
+  /** Set where the set no longer needs the Pod. */
   readonly isCondemned: boolean;
   readonly gates: FeatureGates;
 };
 
-/** Gives the claims that are there the owners they are to have. */
+/** Sets the owner references of existing PVCs. */
 export function ownerUpdates(member: Member): readonly Action[] {
   if (!member.gates.StatefulSetAutoDeletePVC) return [];
   return presentClaims(member).flatMap((claim) => {
@@ -27,14 +27,14 @@ export function ownerUpdates(member: Member): readonly Action[] {
   });
 }
 
-/** Whether a claim waits to be deleted with a Pod that is gone: the next Pod of that name must not take it up. */
+/** Reports whether a PVC will be deleted with a Pod that is gone: the next Pod of that name must not use the PVC. */
 export function isLeftBehind({ metadata }: PersistentVolumeClaim, { set, pod, gates }: Member): boolean {
   if (!gates.StatefulSetAutoDeletePVC || policyOf(set).whenScaled === 'Retain') return false;
   const { name, uid = '' } = pod.metadata;
   return metadata.ownerReferences?.some((each) => each.name === name && each.uid !== uid) ?? false;
 }
 
-/** The owners a claim is to have; undefined where it has them. */
+/** Returns the desired owner references of a PVC; undefined where they are up to date. */
 export function wantedOwners(
   { metadata }: PersistentVolumeClaim,
   { set, pod, isCondemned }: Pick<Member, 'set' | 'pod' | 'isCondemned'>,
@@ -47,7 +47,7 @@ export function wantedOwners(
   return wanted === present ? undefined : wanted;
 }
 
-/** The references with or without one; the same list where nothing changes. An owner is known by its uid alone. */
+/** Adds or removes an owner reference; returns the same list where nothing changes. Owners are compared by UID only. */
 function owned(
   present: readonly OwnerReference[],
   owner: StatefulSet | Pod,

@@ -35,7 +35,7 @@ async function settle(cluster: TestCluster): Promise<void> {
   for (let turn = 0; turn < 16; turn++) await cluster.runPods();
 }
 
-test('a StatefulSet makes its Pods one after the other, with their claims', async () => {
+test('a StatefulSet creates its Pods one after the other, with their PVCs', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const claim = {
@@ -62,7 +62,7 @@ test('a StatefulSet makes its Pods one after the other, with their claims', asyn
   assert.deepEqual([status?.availableReplicas, status?.currentRevision], [3, status?.updateRevision]);
 });
 
-test('another image changes the Pods there are, and a partition keeps some', async () => {
+test('a new image updates the existing Pods, and a partition keeps some', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const rollingUpdate = { podUpdatePolicy: 'InPlaceIfPossible', partition: 1 } as const;
@@ -85,7 +85,7 @@ test('another image changes the Pods there are, and a partition keeps some', asy
   assert.equal(items.filter(({ reason }) => reason === 'SuccessfulUpdatePodInPlace').length, 2);
 });
 
-test('a set of v1alpha1 is the same set', async () => {
+test('a v1alpha1 StatefulSet is the same object', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const { metadata, spec } = webOf({ podManagementPolicy: 'Parallel' });

@@ -79,37 +79,37 @@ const held = { hold: 'yes' };
 const made = (ordinals: number[]) => ordinals.map((ordinal) => podOf(ordinal, { image: 'app:v2' }));
 
 const scaling: Row[] = [
-  { name: 'in order, the first Pod is made first', did: '+web-0:v2' },
-  { name: 'in order, the next one waits for it', pods: podsOf('0nu'), did: '' },
-  { name: 'in order, the next one is made when it is available', pods: podsOf('0n'), did: '+web-1:v2' },
+  { name: 'ordered: the first Pod is created first', did: '+web-0:v2' },
+  { name: 'ordered: the next Pod waits for it', pods: podsOf('0nu'), did: '' },
+  { name: 'ordered: the next Pod is created when it is available', pods: podsOf('0n'), did: '+web-1:v2' },
   {
-    name: 'in order, the next one waits until it has been ready for long enough',
+    name: 'ordered: the next Pod waits for minReadySeconds',
     spec: rolling({ minReadySeconds: 100 }),
     pods: podsOf('0n'),
     did: '',
   },
-  { name: 'in order, the next one waits while it is leaving', pods: podsOf('0nt 1n'), did: '' },
-  { name: 'a Pod that is missing is made whatever those above it do', pods: podsOf('1nu 2n'), did: '+web-0:v2' },
-  { name: 'in parallel, all are made at once', spec: parallel, did: '+web-0:v2 +web-1:v2 +web-2:v2' },
+  { name: 'ordered: the next Pod waits while it is terminating', pods: podsOf('0nt 1n'), did: '' },
+  { name: 'a missing Pod is created whatever the state of higher ordinals', pods: podsOf('1nu 2n'), did: '+web-0:v2' },
+  { name: 'parallel: all Pods are created at once', spec: parallel, did: '+web-0:v2 +web-1:v2 +web-2:v2' },
   {
-    name: 'in parallel, Pods that are not ready hold up nobody',
+    name: 'parallel: Pods that are not ready do not block others',
     spec: parallel,
     pods: podsOf('0nu'),
     did: '+web-1:v2 +web-2:v2',
   },
   {
-    name: 'in parallel, as many are made as may be unavailable',
+    name: 'parallel: maxUnavailable limits the creation',
     spec: { ...parallel, replicas: 5, scaleStrategy: { maxUnavailable: 2 } },
     did: '+web-0:v2 +web-1:v2',
   },
   {
-    name: 'in parallel, one more is made when one is available',
+    name: 'parallel: another Pod is created when one is available',
     spec: { ...parallel, replicas: 5, scaleStrategy: { maxUnavailable: 2 } },
     pods: podsOf('0n 1nu'),
     did: '+web-2:v2',
   },
   {
-    name: 'of three Pods that are available ten become five at once',
+    name: 'parallel: two more Pods are created at once when all others are available',
     spec: { ...parallel, replicas: 10, scaleStrategy: { maxUnavailable: 2 } },
     pods: made([0, 1, 2]),
     did: '+web-3:v2 +web-4:v2',
@@ -120,72 +120,77 @@ const scaling: Row[] = [
     did: '+web-0:v2',
   },
   {
-    name: 'a Pod that is over is deleted, and comes back when it is gone',
+    name: 'a finished Pod is deleted, and recreated when it is gone',
     pods: [podOf(0, { phase: 'Failed', image: 'app:v2' })],
     did: '−web-0',
   },
   {
-    name: 'in parallel, a Pod that is over and stuck holds up nobody',
+    name: 'parallel: a finished Pod that is stuck does not block others',
     spec: parallel,
     pods: [podOf(0, { phase: 'Succeeded', image: 'app:v2', isLeaving: true })],
     did: '+web-1:v2 +web-2:v2',
   },
   {
-    name: 'reserved numbers are left out',
+    name: 'reserved ordinals are skipped',
     spec: { ...parallel, reserveOrdinals: [0, 2] },
     did: '+web-1:v2 +web-3:v2 +web-4:v2',
   },
   {
-    name: 'a Pod whose number is reserved goes when the others are there',
+    name: 'a Pod with a reserved ordinal is deleted when the others are available',
     spec: { reserveOrdinals: [1] },
     pods: made([0, 1, 2, 3]),
     did: '−web-1',
   },
-  { name: 'in order, the highest goes first', spec: { replicas: 1 }, pods: made([0, 1, 2]), did: '−web-2' },
   {
-    name: 'in order, the next one waits until it is gone',
+    name: 'ordered: the highest ordinal is deleted first',
+    spec: { replicas: 1 },
+    pods: made([0, 1, 2]),
+    did: '−web-2',
+  },
+  {
+    name: 'ordered: the next deletion waits until it is gone',
     spec: { replicas: 1 },
     pods: podsOf('0n 1n 2nt'),
     did: '',
   },
   {
-    name: 'in order, none goes while one below it is not ready',
+    name: 'ordered: no Pod is deleted while a lower one is not ready',
     spec: { replicas: 1 },
     pods: podsOf('0n 1nu 2nu'),
     did: '',
   },
   {
-    name: 'in order, the one that is not ready goes if it is the only one',
+    name: 'ordered: the only Pod that is not ready is deleted',
     spec: { replicas: 1 },
     pods: podsOf('0n 1n 2nu'),
     did: '−web-2',
   },
   {
-    name: 'in order, none goes while one that stays is not ready',
+    name: 'ordered: no Pod is deleted while a remaining one is not ready',
     spec: { replicas: 1 },
     pods: podsOf('0nu 1n'),
     did: '',
   },
   {
-    name: 'in parallel, all go at once',
+    name: 'parallel: all are deleted at once',
     spec: { ...parallel, replicas: 0 },
     pods: podsOf('0nu 1n 2n'),
     did: '−web-2 −web-1 −web-0',
   },
   {
-    name: 'a Pod that a hook holds is told so instead',
+    name: 'a Pod with a preDelete hook moves to PreparingDelete',
     spec: { replicas: 0, lifecycle: { preDelete: hook } },
     pods: [podOf(0, { image: 'app:v2', labels: held })],
     did: 'web-0 PreparingDelete',
   },
   {
-    name: 'a Pod that is held already does not hold up those below it',
+    name: 'a Pod that a hook already blocks does not block lower ordinals',
     spec: { replicas: 1, lifecycle: { preDelete: hook } },
     pods: [...made([0, 1]), podOf(2, { image: 'app:v2', labels: held, state: 'PreparingDelete' })],
     did: '−web-1',
   },
   {
-    name: 'in order, of those that are held each goes when it is let go',
+    name: 'ordered: each Pod is deleted when its hook is released',
     spec: { replicas: 1, lifecycle: { preDelete: hook } },
     pods: [
       ...made([0]),
@@ -194,19 +199,19 @@ const scaling: Row[] = [
     ],
     did: '−web-2',
   },
-  { name: 'a set on its way out does nothing', metadata: { deletionTimestamp: '2026-01-01T12:00:00Z' }, did: '' },
+  { name: 'a terminating set does nothing', metadata: { deletionTimestamp: '2026-01-01T12:00:00Z' }, did: '' },
   {
-    name: 'a name that somebody else has is waited for',
+    name: 'a Pod waits for its name to be free',
     pods: [podOf(0, { owner: { apiVersion: 'v1', kind: 'Other', name: 'x', uid: 'y', controller: true } })],
     did: '',
   },
   {
-    name: 'a Pod of nobody that fits is taken in',
+    name: 'a matching orphaned Pod is adopted',
     pods: [podOf(0, { owner: undefined, image: 'app:v2' })],
     did: 'patch web-0 +web-1:v2',
   },
   {
-    name: 'a Pod without the label of its name is given it back',
+    name: 'a missing Pod name label is restored',
     spec: { replicas: 1 },
     pods: [podOf(0, { image: 'app:v2', labels: { 'statefulset.kubernetes.io/pod-name': '' } })],
     did: 'update web-0',
@@ -215,42 +220,42 @@ const scaling: Row[] = [
 
 const choosing: Row[] = [
   {
-    name: 'a missing Pod below the partition is of the current revision',
+    name: 'a missing Pod below the partition is created at the current revision',
     spec: rolling({ partition: 1 }),
     did: '+web-0:v1',
   },
   {
-    name: 'a missing Pod above it is of the update revision',
+    name: 'a missing Pod above the partition is created at the update revision',
     spec: rolling({ partition: 1 }),
     pods: podsOf('0 2n'),
     did: '+web-1:v2',
   },
   {
-    name: 'a partition counts Pods, not numbers, below it',
+    name: 'a partition counts Pods, not ordinals, below it',
     spec: { ...rolling({ partition: 2 }), reserveOrdinals: [1] },
     pods: podsOf('2 3'),
     did: '+web-0:v1',
   },
   {
-    name: 'a partition counts Pods, not numbers, above it',
+    name: 'a partition counts Pods, not ordinals, above it',
     spec: { ...rolling({ partition: 1 }), reserveOrdinals: [1] },
     pods: podsOf('0 3n'),
     did: '+web-2:v2',
   },
   {
-    name: 'out of order, Pods are of the current revision until enough are',
+    name: 'unordered: Pods are created at the current revision until the partition is filled',
     spec: { ...parallel, ...rolling({ partition: 2, unorderedUpdate: {} }) },
     pods: podsOf('2'),
     did: '+web-0:v1 +web-1:v2',
   },
   {
-    name: 'on deletion, new Pods are of the update revision',
+    name: 'with OnDelete, new Pods are created at the update revision',
     spec: { updateStrategy: { type: 'OnDelete' } },
     pods: podsOf('0 2'),
     did: '+web-1:v2',
   },
   {
-    name: 'while paused, new Pods are made as the partition says',
+    name: 'while paused, new Pods follow the partition',
     spec: { ...rolling({ paused: true, partition: 3 }), replicas: 4 },
     pods: podsOf('0 1 2'),
     did: '+web-3:v2',
@@ -258,82 +263,82 @@ const choosing: Row[] = [
 ];
 
 const updating: Row[] = [
-  { name: 'an update begins with the highest number', pods: podsOf('0 1 2'), did: '−web-2' },
-  { name: 'it goes on when that one is back', pods: podsOf('0 1 2n'), did: '−web-1' },
-  { name: 'it waits while that one is not ready', pods: podsOf('0 1 2nu'), did: '' },
-  { name: 'in order, a Pod that is broken holds everything up', pods: podsOf('0u 1 2'), did: '' },
+  { name: 'an update starts with the highest ordinal', pods: podsOf('0 1 2'), did: '−web-2' },
+  { name: 'an update continues when that Pod is available', pods: podsOf('0 1 2n'), did: '−web-1' },
+  { name: 'an update waits while that Pod is not ready', pods: podsOf('0 1 2nu'), did: '' },
+  { name: 'ordered: an unavailable Pod blocks the update', pods: podsOf('0u 1 2'), did: '' },
   { name: 'a partition of all keeps all', spec: rolling({ partition: 3 }), pods: podsOf('0 1 2'), did: '' },
-  { name: 'a partition larger than all keeps all', spec: rolling({ partition: 9 }), pods: podsOf('0 1 2'), did: '' },
-  { name: 'a partition keeps the lowest', spec: rolling({ partition: 2 }), pods: podsOf('0 1 2n'), did: '' },
+  { name: 'a partition above the replicas keeps all', spec: rolling({ partition: 9 }), pods: podsOf('0 1 2'), did: '' },
+  { name: 'a partition keeps the lowest ordinals', spec: rolling({ partition: 2 }), pods: podsOf('0 1 2n'), did: '' },
   {
-    name: 'with reserved numbers a partition keeps as many',
+    name: 'with reserved ordinals a partition keeps the same number of Pods',
     spec: { ...rolling({ partition: 2 }), reserveOrdinals: [1, 3] },
     pods: podsOf('0 2 4'),
     did: '−web-4',
   },
-  { name: 'nothing is updated while paused', spec: rolling({ paused: true }), pods: podsOf('0 1 2d'), did: '' },
+  { name: 'a paused set updates nothing', spec: rolling({ paused: true }), pods: podsOf('0 1 2d'), did: '' },
   {
-    name: 'nothing is updated on deletion only',
+    name: 'an OnDelete set updates nothing',
     spec: { updateStrategy: { type: 'OnDelete' } },
     pods: podsOf('0 1 2'),
     did: '',
   },
   {
-    name: 'in parallel, as many go as may be unavailable',
+    name: 'parallel: maxUnavailable Pods are updated at once',
     spec: { ...parallel, ...rolling({ maxUnavailable: 2, partition: 3 }), replicas: 6 },
     pods: podsOf('0 1 2 3 4 5'),
     did: '−web-5 −web-4',
   },
   {
-    name: 'one of them that is back lets the next go',
+    name: 'an available updated Pod makes room for the next',
     spec: { ...parallel, ...rolling({ maxUnavailable: 2, partition: 3 }), replicas: 6 },
     pods: podsOf('0 1 2 3 4n 5nu'),
     did: '−web-3',
   },
   {
-    name: 'a Pod that leaves counts, wherever it is',
+    name: 'a terminating Pod counts, whatever its ordinal',
     spec: { ...parallel, ...rolling({ maxUnavailable: 2, partition: 3 }), replicas: 6 },
     pods: podsOf('0t 1 2 3 4 5'),
     did: '−web-5',
   },
   {
-    name: 'two that leave stop it',
+    name: 'two terminating Pods block the update',
     spec: { ...parallel, ...rolling({ maxUnavailable: 2, partition: 3 }), replicas: 6 },
     pods: podsOf('0t 1 2t 3 4 5'),
     did: '',
   },
   {
-    name: 'a Pod below that is broken counts',
+    name: 'an unavailable Pod below the partition counts',
     spec: { ...parallel, ...rolling({ maxUnavailable: 1 }) },
     pods: podsOf('0u 1 2'),
     did: '',
   },
   {
-    name: 'a Pod whose turn it is and that is broken needs no leave',
+    name: 'an unavailable Pod that is next in order is updated in any case',
     spec: { ...parallel, ...rolling({ maxUnavailable: 1 }) },
     pods: podsOf('0 1 2u'),
     did: '−web-2',
   },
   {
-    name: 'a Pod that is held before its replacement is replaced though those before it wait',
+    name: 'a drained Pod is recreated even if earlier Pods wait',
     spec: { ...parallel, ...rolling({ maxUnavailable: 1 }), lifecycle: { preDelete: hook }, replicas: 2 },
     pods: [podOf(0, { state: 'PreparingDelete' }), podOf(1)],
     did: '−web-0',
   },
   {
-    name: 'in order, a Pod that waited for its end and is let go is deleted though it is not available',
+    name: 'ordered: a Pod whose preDelete hook is released is deleted though it is unavailable',
     spec: { lifecycle: { preDelete: hook }, replicas: 2 },
     pods: [podOf(0), podOf(1, { state: 'PreparingDelete' })],
     did: '−web-1',
   },
   {
-    name: 'a Pod that waited for its end and is let go is deleted, though it is what it should be by now',
+    name: 'a Pod whose preDelete hook is released is deleted, even if it is updated by now',
     spec: { lifecycle: { preDelete: hook }, replicas: 2 },
     pods: [podOf(0, { image: 'app:v2' }), podOf(1, { image: 'app:v2', state: 'PreparingDelete' })],
     did: '−web-1',
   },
   {
-    name: 'a Pod that is held before its deletion is not changed in place, and holds up nobody',
+    name: 'a Pod in PreparingDelete is not updated in place, and blocks no other',
     spec: { ...parallel, ...rolling({ maxUnavailable: 2, ...inPlace }), lifecycle: { preDelete: hook }, replicas: 2 },
     pods: [podOf(0), podOf(1, { state: 'PreparingDelete', labels: held })],
     did: `${drain} web-0 ~web-0:v2`,
@@ -345,19 +350,19 @@ const updating: Row[] = [
     did: '−web-2',
   },
   {
-    name: 'Pods that never started are updated though no more may be made',
+    name: 'Pods that never started are updated even if scaleStrategy.maxUnavailable is used up',
     spec: { ...parallel, scaleStrategy: { maxUnavailable: '100%' }, ...rolling({ maxUnavailable: '100%' }) },
     pods: podsOf('0u 1u 2u'),
     did: '−web-2 −web-1 −web-0',
   },
   {
-    name: 'Pods wait until the last one has been ready for long enough',
+    name: 'the update waits until the last Pod is available',
     spec: { ...parallel, ...rolling({ minReadySeconds: 100 }) },
     pods: [podOf(0, { readyForSeconds: 200 }), podOf(1, { readyForSeconds: 200 }), podOf(2, { image: 'app:v2' })],
     did: '',
   },
   {
-    name: 'recreation waits for the hook',
+    name: 'a recreation waits for the hook',
     spec: { lifecycle: { preDelete: hook }, replicas: 1 },
     pods: [podOf(0, { labels: held })],
     did: 'web-0 PreparingDelete',
@@ -376,31 +381,31 @@ const unordered = (partition: number) => ({
 });
 const chosen: Row[] = [
   {
-    name: 'out of order, those with priority are updated first',
+    name: 'unordered: Pods with priority are updated first',
     spec: unordered(2),
     pods: [podOf(0, { labels: { tier: 'gold' } }), ...podsOf('1 2')],
     did: '−web-0',
   },
   {
-    name: 'out of order, those that are updated count first',
+    name: 'unordered: updated Pods count first',
     spec: { ...unordered(6), replicas: 10 },
     pods: podsOf('0 1 2n 3 4 5n 6 7 8 9'),
     did: '−web-9 −web-8',
   },
   {
-    name: 'a Pod that somebody chose is deleted below the partition, too',
+    name: 'a specified Pod is deleted below the partition, too',
     spec: { ...parallel, ...rolling({ maxUnavailable: 3, partition: 3 }), replicas: 6 },
     pods: podsOf('0d 1 2 3 4 5'),
     did: '−web-0 −web-5 −web-4',
   },
   {
-    name: 'more than may be unavailable wait, and so does the update',
+    name: 'specified Pods beyond maxUnavailable wait, and so does the update',
     spec: { ...parallel, ...rolling({ maxUnavailable: 3, partition: 3 }), replicas: 6 },
     pods: podsOf('0d 1d 2d 3 4 5d'),
     did: '−web-5 −web-2 −web-1',
   },
   {
-    name: 'a Pod that somebody chose is deleted, not updated',
+    name: 'a specified Pod is deleted, not updated',
     spec: rolling(inPlace),
     pods: podsOf('0 1 2d'),
     did: '−web-2',
@@ -409,72 +414,72 @@ const chosen: Row[] = [
 
 const inPlaceUpdates: Row[] = [
   {
-    name: 'in place, the highest is changed',
+    name: 'in-place: the highest ordinal is updated',
     spec: rolling(inPlace),
     pods: podsOf('0 1 2'),
     did: `${drain} web-2 ~web-2:v2`,
   },
   {
-    name: 'in place, a Pod that is held is told so first',
+    name: 'in-place: a Pod with a hook moves to PreparingUpdate first',
     spec: { ...parallel, ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 1 },
     pods: [podOf(0, { labels: held })],
     did: 'web-0 PreparingUpdate',
   },
   {
-    name: 'in place, a Pod that is let go is updated',
+    name: 'in-place: a Pod whose hook is released is updated',
     spec: { ...parallel, ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 1 },
     pods: [podOf(0, { state: 'PreparingUpdate' })],
     did: `${drain} web-0 ~web-0:v2`,
   },
   {
-    name: 'in place, a Pod that is let go does not wait for those before it',
+    name: 'in-place: a Pod whose hook is released does not wait for earlier Pods',
     spec: { ...parallel, ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 2 },
     pods: [podOf(0, { state: 'PreparingUpdate' }), podOf(1)],
     did: `${drain} web-0 ~web-0:v2`,
   },
   {
-    name: 'in order, too, a Pod that is let go is updated, and no other',
+    name: 'ordered: a Pod whose hook is released is updated, and no other',
     spec: { ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 3 },
     pods: [podOf(0), podOf(1, { state: 'PreparingUpdate' }), podOf(2, { isReady: false })],
     did: `${drain} web-1 ~web-1:v2`,
   },
   {
-    name: 'in order, a Pod that is let go waits for the end of a pause',
+    name: 'ordered: a Pod whose hook is released waits for the end of a pause',
     spec: { ...rolling({ ...inPlace, paused: true }), lifecycle: { inPlaceUpdate: hook }, replicas: 1 },
     pods: [podOf(0, { state: 'PreparingUpdate' })],
     did: '',
   },
   {
-    name: 'in place, a Pod that is still held waits',
+    name: 'in-place: a Pod with a hook waits',
     spec: { ...parallel, ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 1 },
     pods: [podOf(0, { state: 'PreparingUpdate', labels: held })],
     did: '',
   },
   {
-    name: 'a Pod that has been updated waits for its hook to be put back',
+    name: 'an updated Pod waits for its hook to be restored',
     spec: { ...parallel, ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 1 },
     pods: [podOf(0, { image: 'app:v2', state: 'Updating' })],
     did: 'web-0 Updated',
   },
   {
-    name: 'with it put back, all is normal again',
+    name: 'an updated Pod with its hook restored is Normal',
     spec: { ...parallel, ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 1 },
     pods: [podOf(0, { image: 'app:v2', state: 'Updated', labels: held })],
     did: 'web-0 Normal',
   },
   {
-    name: 'a Pod that was to be updated and is at the right revision again is let go',
+    name: 'a Pod that is at the right revision again returns to Normal',
     spec: { ...parallel, ...rolling(inPlace), replicas: 1 },
     pods: [podOf(0, { image: 'app:v2', state: 'PreparingUpdate' })],
     did: 'web-0 Normal',
   },
   ...(
     [
-      ['still held', held, 'web-0 Normal'],
-      ['let go', {}, 'web-0 Updated'],
+      ['still hooked', held, 'web-0 Normal'],
+      ['with its hook released', {}, 'web-0 Updated'],
     ] as const
   ).map(([how, labels, did]) => ({
-    name: `a Pod that was to be updated, ${how}, goes back where the partition keeps it`,
+    name: `a Pod in PreparingUpdate, ${how}, returns to Normal where the partition keeps it`,
     spec: {
       ...parallel,
       ...rolling({ ...inPlace, partition: 1 }),
@@ -485,19 +490,19 @@ const inPlaceUpdates: Row[] = [
     did,
   })),
   {
-    name: 'a state that changes holds up the update for a pass',
+    name: 'a changed lifecycle state delays the update for a reconcile',
     spec: { ...parallel, ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 1 },
     pods: [podOf(0, { state: 'Updated', labels: held })],
     did: 'web-0 Normal',
   },
   {
-    name: 'what cannot be done in place is done by recreating',
+    name: 'a Pod that cannot be updated in place is recreated',
     spec: { ...rolling(inPlace), template: { ...templateOf('app:v2'), spec: { containers: [] } } },
     pods: podsOf('0 1 2'),
     did: 'create revision −web-2',
   },
   {
-    name: 'or not at all, where that is not wanted',
+    name: 'with InPlaceOnly the Pod is not recreated',
     spec: {
       ...rolling({ podUpdatePolicy: 'InPlaceOnly' }),
       template: { ...templateOf('app:v2'), spec: { containers: [] } },
@@ -506,13 +511,13 @@ const inPlaceUpdates: Row[] = [
     did: 'create revision',
   },
   {
-    name: 'a new Pod waits in its hook',
+    name: 'a new Pod waits for its preNormal hook',
     spec: { lifecycle: { preNormal: hook }, replicas: 1 },
     pods: [podOf(0, { image: 'app:v2', state: 'PreparingNormal' })],
     did: '',
   },
   {
-    name: 'and is normal once it carries all of it',
+    name: 'a new Pod is Normal once all hooks are present',
     spec: { lifecycle: { preNormal: hook }, replicas: 1 },
     pods: [podOf(0, { image: 'app:v2', state: 'PreparingNormal', labels: held })],
     did: 'web-0 Normal',
@@ -529,24 +534,24 @@ const growing = {
 const using = (ordinal: number, image = 'app:v2') => podOf(ordinal, { image, claims: ['data'] });
 const claims: Row[] = [
   {
-    name: 'a claim is made before its Pod',
+    name: 'a PVC is created before its Pod',
     spec: { volumeClaimTemplates: [data] },
     did: '+data-web-0 +web-0:v2',
   },
   {
-    name: 'a claim that is there is used again',
+    name: 'an existing PVC is reused',
     spec: { volumeClaimTemplates: [data] },
     claims: [claimOf('data-web-0')],
     did: '+web-0:v2',
   },
   {
-    name: 'a claim that is leaving is waited for',
+    name: 'the creation waits for a terminating PVC',
     spec: { volumeClaimTemplates: [data] },
     claims: [claimOf('data-web-0', { isLeaving: true })],
-    did: 'tell FailedCreate',
+    did: 'event FailedCreate',
   },
   {
-    name: 'a claim that goes with the Pod before is waited for, too',
+    name: 'the creation waits for a PVC owned by the former Pod',
     spec: {
       volumeClaimTemplates: [data],
       persistentVolumeClaimRetentionPolicy: { whenScaled: 'Delete', whenDeleted: 'Retain' },
@@ -555,13 +560,13 @@ const claims: Row[] = [
     did: '',
   },
   {
-    name: 'a claim that a Pod waits for is made',
+    name: 'a missing PVC of a pending Pod is created',
     spec: { volumeClaimTemplates: [data], replicas: 1 },
     pods: [podOf(0, { image: 'app:v2', claims: ['data'], phase: 'Pending', isReady: false })],
     did: '+data-web-0',
   },
   {
-    name: 'a claim is given to the Pod that goes',
+    name: 'a PVC gets the deleted Pod as an owner',
     spec: {
       volumeClaimTemplates: [data],
       replicas: 1,
@@ -572,7 +577,7 @@ const claims: Row[] = [
     did: 'update data-web-1 −web-1',
   },
   {
-    name: 'a claim gets its owner when the policy changes, and that is told',
+    name: 'a PVC gets its owner when the policy changes, with an event',
     spec: {
       volumeClaimTemplates: [data],
       replicas: 1,
@@ -580,10 +585,10 @@ const claims: Row[] = [
     },
     pods: [using(0)],
     claims: [claimOf('data-web-0')],
-    did: 'update data-web-0 tell SuccessfulUpdate',
+    did: 'update data-web-0 event SuccessfulUpdate',
   },
   {
-    name: 'claims grow from the highest number down',
+    name: 'PVCs are expanded from the highest ordinal down',
     spec: growing,
     pods: [using(0), using(1)],
     claims: [claimOf('data-web-0', { className: 'fast' }), claimOf('data-web-1', { className: 'fast' })],
@@ -591,7 +596,7 @@ const claims: Row[] = [
     did: 'update data-web-1',
   },
   {
-    name: 'the next waits until that volume has grown',
+    name: 'the next PVC waits until the volume is expanded',
     spec: growing,
     pods: [using(0), using(1)],
     claims: [
@@ -602,14 +607,14 @@ const claims: Row[] = [
     did: '',
   },
   {
-    name: 'a Pod is updated when its volume has grown',
+    name: 'a Pod is updated when its volume is expanded',
     spec: { ...growing, replicas: 1 },
     pods: [using(0, 'app:v1')],
     claims: [claimOf('data-web-0', { className: 'fast', request: '2Gi' })],
     did: '−web-0',
   },
   {
-    name: 'a Pod is updated when its volume waits for it to grow',
+    name: 'a Pod is updated when its file system resize is pending',
     spec: { ...growing, replicas: 1 },
     pods: [using(0, 'app:v1')],
     claims: [
@@ -623,7 +628,7 @@ const claims: Row[] = [
     did: '−web-0',
   },
   {
-    name: 'a Pod waits while its volume grows',
+    name: 'a Pod waits while its volume is expanded',
     spec: { ...growing, replicas: 1 },
     pods: [using(0, 'app:v1')],
     claims: [
@@ -637,7 +642,7 @@ const claims: Row[] = [
     did: '',
   },
   {
-    name: 'a claim of a class that cannot grow stays as it is',
+    name: 'a PVC of a class without expansion stays',
     spec: growing,
     pods: [using(0), using(1)],
     claims: [claimOf('data-web-1', { className: 'fast' })],
@@ -645,21 +650,21 @@ const claims: Row[] = [
     did: '',
   },
   {
-    name: 'a claim of another class is said to be in the way',
+    name: 'a PVC of another class records an event',
     spec: growing,
     pods: [using(0), using(1)],
     claims: [claimOf('data-web-0'), claimOf('data-web-1', { className: 'slow' })],
-    did: 'tell FailedUpdatePVC',
+    did: 'event FailedUpdatePVC',
   },
   {
-    name: 'a claim that is larger than asked for stays as it is',
+    name: 'a PVC that is larger than requested stays',
     spec: growing,
     pods: [using(0), using(1)],
     claims: [claimOf('data-web-1', { className: 'fast', request: '3Gi' })],
     did: '',
   },
   {
-    name: 'claims do not grow where nobody asked for it',
+    name: 'PVCs are not expanded without the strategy',
     spec: { volumeClaimTemplates: [data], replicas: 1 },
     pods: [using(0)],
     claims: [claimOf('data-web-0')],
@@ -671,7 +676,7 @@ for (const { name, did, ...world } of [...scaling, ...choosing, ...updating, ...
   test(name, () => assert.equal(decideOn(world).did, did));
 }
 
-test('a new Pod knows who and where it is, and in which state', () => {
+test('a new Pod has its identity and its lifecycle state', () => {
   const [action] = decideOn({ spec: { lifecycle: { preNormal: hook }, volumeClaimTemplates: [data] } }).actions.slice(
     -1,
   );
@@ -690,13 +695,13 @@ test('a new Pod knows who and where it is, and in which state', () => {
   assert.deepEqual(spec?.volumes, [{ name: 'data', persistentVolumeClaim: { claimName: 'data-web-0' } }]);
 });
 
-test('without the gate a Pod does not say its number', () => {
+test('a Pod has no index label without the feature gate', () => {
   const [action] = decideOn({ gates: { PodIndexLabel: false } }).actions;
   const { metadata } = (action as { readonly object: Pod }).object;
   assert.equal(metadata.labels?.['apps.kubernetes.io/pod-index'], undefined);
 });
 
-test('the status counts Pods, and what is about to leave its revision no more', () => {
+test('the status counts Pods, without Pods that are about to leave their revision', () => {
   const { reported } = decideOn({ spec: rolling({ minReadySeconds: 0 }), pods: podsOf('0 1 2n') });
   assert.deepEqual(reported, {
     observedGeneration: 1,
@@ -714,14 +719,14 @@ test('the status counts Pods, and what is about to leave its revision no more', 
   });
 });
 
-test('once every Pod is updated and ready, the update revision is the current one', () => {
+test('once every Pod is updated and ready, the update revision becomes the current revision', () => {
   const { reported } = decideOn({ pods: podsOf('0n 1n 2n') });
   assert.deepEqual([reported.currentRevision, reported.currentReplicas], [v2.metadata.name, 3]);
   const unready = decideOn({ pods: podsOf('0n 1n 2nu') }).reported;
   assert.deepEqual([unready.currentRevision, unready.currentReplicas], [v1.metadata.name, 0]);
 });
 
-test('the status says how far each claim template has been carried out', () => {
+test('the status reports the progress of each volume claim template', () => {
   const { reported } = decideOn({
     spec: { volumeClaimTemplates: [data] },
     pods: [using(0), using(1), using(2)],
@@ -736,7 +741,7 @@ test('the status says how far each claim template has been carried out', () => {
   ]);
 });
 
-test('what keeps a Pod from being made is told in a condition', () => {
+test('a Pod that cannot be created sets a condition', () => {
   const { reported } = decideOn({
     spec: { volumeClaimTemplates: [data] },
     claims: [claimOf('data-web-0', { isLeaving: true })],
@@ -747,19 +752,19 @@ test('what keeps a Pod from being made is told in a condition', () => {
   );
 });
 
-test('a set looks again when the next Pod becomes available', () => {
+test('a set is requeued for the next Pod that becomes available', () => {
   const { requeueAfterSeconds } = decideOn({ spec: rolling({ minReadySeconds: 100 }), pods: podsOf('0n') });
   assert.equal(requeueAfterSeconds, 40);
 });
 
-test('a template that comes back brings its revision back with a higher number', () => {
+test('a rollback reuses the revision with a higher number', () => {
   const revisions = [revisionOf('app:v2', 1), revisionOf('app:v1', 2)];
   const { actions } = decideOn({ revisions, pods: podsOf('0n 1n 2n') });
   const patch = actions.find((action) => 'object' in action && action.object.kind === 'ControllerRevision');
   assert.deepEqual(patch?.type === 'patch' && patch.patch, { revision: 3 });
 });
 
-test('revisions that nobody needs are deleted beyond the limit', () => {
+test('unused revisions beyond the limit are pruned', () => {
   const revisions = ['a', 'b', 'c'].map((tag, index) => revisionOf(`app:${tag}`, index + 1));
   const world = {
     revisions: [...revisions, revisionOf('app:v1', 8), revisionOf('app:v2', 9)],

@@ -1,6 +1,6 @@
 /**
- * A StatefulSet keeps numbered Pods (statefulset.md §5.4). Numbers that are wanted are seen to first, then Pods that are
- * not wanted any more go, and only then are Pods updated: in order, each of these waits until the one before is done.
+ * StatefulSet reconciler: keeps Pods with ordinals. Desired ordinals come first, then Pods with other ordinals are
+ * deleted, and then Pods are updated. With ordered Pod management each phase waits for the previous phase.
  */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
@@ -31,11 +31,11 @@ import { statusOf, withFailure } from './status.ts';
 import { nothingToUpdate, type Rollout, resume, rollOut } from './update.ts';
 
 export type Observed = Pick<Situation, 'set' | 'imagePullJobs' | 'findClaim' | 'findPod' | 'findStorageClass'> & {
-  /** Pods of the set, and of nobody. */
+  /** Pods that the set controls, and orphaned Pods. */
   readonly pods: readonly Pod[];
-  /** Revisions of the set, and of nobody. */
+  /** Revisions that the set controls, and orphaned revisions. */
   readonly revisions: readonly ControllerRevision[];
-  /** The revision of a name in the set's namespace, whoever it belongs to. */
+  /** Finds a revision by name in the set's namespace, whatever its owner. */
   readonly findRevision: (name: string) => ControllerRevision | undefined;
 };
 
@@ -49,7 +49,7 @@ export function decide(
   const selector = selectorOf(set.spec.selector);
   const matches = ({ metadata }: Pod | ControllerRevision) => selector.matches(metadata.labels);
   const pods = claimsOf(set, observed.pods, (pod) => ordinalOf(set, pod) !== undefined && matches(pod));
-  // A revision somebody took the labels off is let lie, not let go.
+  // A revision whose labels were removed is ignored, not released.
   const history = { ...claimsOf(set, observed.revisions, matches), released: [] };
   const plan = planRevision(set, {
     history: history.claimed,
@@ -77,12 +77,14 @@ export function decide(
       ...truncateHistory(situation),
     ],
     status(outcome) {
-      // If a write failed, Pods that were to leave their revision have not: the next reconcile counts them again.
+      // If a write failed, Pods that should leave their revision have not done so: the next reconcile counts them
+      // again.
       const hasFailed = outcome.failures.some(({ action }) => work.actions.includes(action));
       return withFailures(statusAfter(hasFailed ? new Set() : work.outgoing), work, outcome, set, now);
     },
     ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
-    // Even where there is something to do: Pods that are updated become ready one after the other, and each has its due.
+    // Applies even where there are actions: updated Pods become ready one after the other, and each change enqueues the
+    // set.
     minIntervalMs: Math.max(restBetweenLooks(pods.claimed.length), restAfterShortLives(pods.claimed, now)),
   };
 }
@@ -98,7 +100,7 @@ function situationOf(
   const current = revisions.find((each) => nameOf(each) === set.status?.currentRevision) ?? update;
   const wanted = wantedOrdinals(set, settings.gates);
   const isWanted = new Set(wanted);
-  // Nothing but members is claimed.
+  // Only Pods with an ordinal are claimed.
   const numbered = pods.map((pod) => ({ ordinal: ordinalOf(set, pod)!, pod }));
   const present = new Map(
     numbered.filter(({ ordinal }) => isWanted.has(ordinal)).map((each) => [each.ordinal, each.pod]),
@@ -126,9 +128,9 @@ type Work = {
   readonly actions: readonly Action[];
   readonly seconds: readonly number[];
   readonly outgoing: ReadonlySet<Pod>;
-  /** Why a Pod cannot be made. */
+  /** Reason why a Pod cannot be created. */
   readonly fault?: string | undefined;
-  /** The reason why Pods cannot be updated for a while. */
+  /** Reason why Pods cannot be updated for a while. */
   readonly updateFault?: string | undefined;
 };
 
@@ -161,11 +163,11 @@ function updateAll(situation: Situation, refresher: Refresher): Rollout {
 
 function mayUpdate({ set }: Situation, refresher: Refresher): boolean {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
-  // Whatever is decided about Pods that are about to change would be out of date by the time it is carried out.
+  // A decision about Pods that are about to change would be stale by the time it is executed.
   return type !== 'OnDelete' && !rollingUpdate?.paused && !refresher.hasChanged();
 }
 
-/** What failed, told in conditions: making a Pod or what it needs, or putting one right. */
+/** Sets conditions for failed writes: creating a Pod or its PVCs, or updating a Pod. */
 function withFailures(
   status: StatefulSetStatus,
   work: Work,

@@ -1,4 +1,4 @@
-/** StatefulSets, Pods and claims for tests, with no more in them than matters. */
+/** Minimal StatefulSets, Pods and PVCs for tests. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
@@ -49,7 +49,7 @@ export function revisionOf(image: string, revision: number): ControllerRevision 
 export const [v1, v2] = [revisionOf('app:v1', 1), revisionOf('app:v2', 2)];
 
 export type PodTraits = {
-  /** The image it runs, and so the revision it is at. */
+  /** Image of the Pod, which determines its revision. */
   readonly image?: string;
   readonly isReady?: boolean;
   readonly readyForSeconds?: number;
@@ -112,7 +112,10 @@ export function podOf(ordinal: number, traits: PodTraits = {}): Pod {
   };
 }
 
-/** Pods by a word each: `2` is ready at the old revision; `n` new, `u` not ready, `t` leaving, `d` to be deleted, `p` held. */
+/**
+ * Builds Pods from codes: `2` is ready at the old revision; `n` updated, `u` not ready, `t` terminating, `d`
+ * specified-delete, `p` PreparingDelete.
+ */
 export function podsOf(words: string): readonly Pod[] {
   return words
     .split(' ')
@@ -158,9 +161,11 @@ export function claimOf(name: string, traits: ClaimTraits = {}): PersistentVolum
   };
 }
 
-/** An action as one would say it: `+web-0:v1` a Pod made from an image, `−web-0` one deleted, `~web-0:v2` one updated. */
+/**
+ * Formats an action: `+web-0:v1` creates a Pod with an image tag, `−web-0` deletes a Pod, `~web-0:v2` updates a Pod.
+ */
 export function said(action: Action): string {
-  if (action.type === 'record') return `tell ${action.event.reason}`;
+  if (action.type === 'record') return `event ${action.event.reason}`;
   if (action.type === 'effect') return action.name;
   const { kind, metadata } = action.object;
   const name = metadata.name ?? '';

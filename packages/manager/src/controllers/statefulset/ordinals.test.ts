@@ -30,19 +30,19 @@ for (const { replicas, reserve, start, ordinals } of cases) {
   });
 }
 
-test('Pods are counted from 0 without the gate', () => {
+test('ordinals start at 0 without the feature gate', () => {
   const set = setOf({ replicas: 2, ordinals: { start: 5 } });
   assert.deepEqual(wantedOrdinals(set, { ...gates, StatefulSetStartOrdinal: false }), [0, 1]);
 });
 
 for (const text of ['1-%', '%-2', '1-2-3', '5-2', '7', '']) {
-  test(`${JSON.stringify(text)} is no range, and with it nothing is reserved`, () => {
+  test(`${JSON.stringify(text)} is an invalid range, which reserves nothing`, () => {
     assert.throws(() => parseOrdinalRange(text), { name: 'ParseError' });
     assert.deepEqual(reservedRanges([1, text]), []);
   });
 }
 
-test('as many numbers as replicas, ascending, none below the start, none reserved', () => {
+test('there are as many ordinals as replicas, ascending, none below the start, none reserved', () => {
   const range = fc.tuple(fc.nat(20), fc.nat(5)).map(([first, more]) => `${first}-${first + more}`);
   fc.assert(
     fc.property(

@@ -11,13 +11,13 @@ import { maxUnavailableOf, partitionOf } from './numbers.ts';
 import { replicasOf } from './ordinals.ts';
 import { nameOf, type Situation } from './situation.ts';
 
-/** Has the images of the update revision fetched ahead, and tidies up when it is the only one (statefulset.md §9). */
+/** Creates ImagePullJobs for the images of the update revision, and deletes them when it is the only revision. */
 export function preDownloadImages(situation: Situation): readonly Action[] {
   const { set, settings, current, update, imagePullJobs } = situation;
   if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
   if (nameOf(current) === nameOf(update)) return imagePullJobs.map((job) => optional(remove(job)));
   if (isPreDownloadSettled(update)) return [];
-  // Pods that are ready at the new revision show that its images are good.
+  // Ready Pods at the update revision show that its images work.
   const { status, metadata } = set;
   const ready = status?.updateRevision === nameOf(update) ? (status.updatedReadyReplicas ?? 0) : 0;
   if (ready < minUpdatedReadyPods(metadata.annotations, replicasOf(set))) return [];
@@ -32,7 +32,10 @@ export function preDownloadImages(situation: Situation): readonly Action[] {
   });
 }
 
-/** Not where Pods are replaced anyway, nor where there are few of them, or all are updated at once. */
+/**
+ * Reports whether a pre-download pays off: not where Pods are recreated anyway, there are few Pods, or all are updated
+ * at once.
+ */
 function isWorthwhile({ set, settings, current, update }: Situation): boolean {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   const { podUpdatePolicy = 'ReCreate' } = rollingUpdate ?? {};

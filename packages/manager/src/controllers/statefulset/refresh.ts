@@ -6,13 +6,13 @@ import { together } from '../../patch-pod.ts';
 import { nameOf, type Situation } from './situation.ts';
 import { candidates, refusalFault } from './update.ts';
 
-/** Brings on what has begun with Pods, each once in a pass whoever asks (statefulset.md §7.3). */
+/** Continues what is in progress for Pods, for each Pod once in a reconcile. */
 export type Refresher = {
-  /** What is due on a Pod, the first time it is asked about. */
+  /** Returns the pending actions of a Pod, on the first call for the Pod. */
   refresh(pod: Pod): readonly Action[];
-  /** Whether anything was due on any Pod so far. */
+  /** Reports whether any Pod has had pending actions so far. */
   hasChanged(): boolean;
-  /** When to look again at those asked about. */
+  /** Returns the requeue delays of the Pods so far. */
   seconds(): readonly number[];
 };
 
@@ -21,8 +21,8 @@ export function refresherOf(situation: Situation): Refresher {
   const progress = {
     lifecycle: set.spec.lifecycle,
     gates: settings.gates,
-    // A Pod that a raised partition keeps at its revision is no longer to be updated; nor, for the time being, is one
-    // that the server refuses to update.
+    // A Pod that a raised partition keeps at its revision needs no update any more; nor, temporarily, does a Pod that
+    // the API server refuses to update.
     isUpdated: (pod: Pod) =>
       revisionLabels.isAt(pod, nameOf(update)) ||
       !candidates(situation).some((slot) => slot.pod === pod) ||

@@ -1,4 +1,4 @@
-/** Volume claims that are enlarged as their Pods are updated (statefulset.md §8). None is ever made smaller. */
+/** PVC expansion during a StatefulSet's rolling update. PVCs never shrink. */
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSetStatus } from '@kruise/api/kruise/statefulset';
@@ -9,7 +9,7 @@ import { isConditionTrue } from '@kruise/machinery/conditions';
 import { compareQuantities, parseQuantity, zeroQuantity } from '@kruise/values/quantity';
 import type { Situation, Slot } from './situation.ts';
 
-/** Whether claims are enlarged as Pods are updated. */
+/** Reports whether PVCs are expanded as Pods are updated. */
 export function resizesClaims({ set, settings }: Situation): boolean {
   return (
     settings.gates.StatefulSetAutoResizePVCGate && set.spec.volumeClaimUpdateStrategy?.type === 'OnPodRollingUpdate'
@@ -18,7 +18,7 @@ export function resizesClaims({ set, settings }: Situation): boolean {
 
 type Pair = { readonly claim: PersistentVolumeClaim; readonly template: PersistentVolumeClaim };
 
-/** The claims of a number that are there to stay, each with its template. */
+/** Returns the PVCs of an ordinal that are not terminating, each with its template. */
 function pairsOf({ set, findClaim }: Situation, { ordinal }: Pick<Slot, 'ordinal'>): readonly Pair[] {
   return (set.spec.volumeClaimTemplates ?? []).flatMap((template) => {
     const claim = findClaim(claimName(set, template.metadata.name, ordinal));
@@ -26,22 +26,22 @@ function pairsOf({ set, findClaim }: Situation, { ordinal }: Pick<Slot, 'ordinal
   });
 }
 
-/** Whether all claims of a Pod are of the kind the templates ask for, and large enough. */
+/** Reports whether all PVCs of a Pod match their templates and are large enough. */
 export function areClaimsCompatible(situation: Situation, slot: Slot): boolean {
   return pairsOf(situation, slot).every(isCompatible);
 }
 
-/** Whether all volumes of a Pod are as large as their claims ask for. */
+/** Reports whether all volumes of a Pod are as large as their PVCs request. */
 export function areClaimsReady(situation: Situation, slot: Slot): boolean {
   return pairsOf(situation, slot).every((pair) => isSameKind(pair) && isGrown(pair));
 }
 
-/** Whether nothing more is to be done about a Pod's claims but what takes the Pod itself. */
+/** Reports whether the PVCs of a Pod need nothing more, except for what needs the Pod itself. */
 export function areClaimsDone(situation: Situation, slot: Slot): boolean {
   return pairsOf(situation, slot).every((pair) => isCompatible(pair) && (isGrown(pair) || waitsForPod(pair)));
 }
 
-/** Whether a claim is of the class and the access modes that a template asks for. */
+/** Reports whether a PVC has the storage class and the access modes of a template. */
 export function isSameKind({ claim, template }: Pair): boolean {
   const [has, wants] = [claim, template].map(({ spec }) => spec ?? {});
   if (has!.storageClassName != null && wants!.storageClassName != null) {
@@ -63,7 +63,7 @@ function isGrown({ claim }: Pair): boolean {
   return compareQuantities(quantity(claim.status?.capacity?.['storage']), requestOf(claim)) >= 0;
 }
 
-/** The volume has grown, and its file system does as soon as a Pod uses it. */
+/** Reports whether the volume is expanded and its file system waits to be expanded until a Pod uses the volume. */
 function waitsForPod({ claim }: Pair): boolean {
   return isConditionTrue(claim.status?.conditions, 'FileSystemResizePending');
 }
@@ -76,10 +76,12 @@ function quantity(text: string | undefined) {
   return text === undefined ? zeroQuantity : parseQuantity(text);
 }
 
-/** What enlarges claims; where it cannot be done, why, and then what was enlarged so far. */
+/**
+ * Actions that expand PVCs; with a fault where an expansion is impossible, and then only the actions before the fault.
+ */
 export type Resizing = { readonly actions: readonly Action[]; readonly fault?: string };
 
-/** Enlarges the claims of a Pod to what the templates ask for. */
+/** Expands the PVCs of a Pod to the size in the templates. */
 export function resizeClaims(situation: Situation, slot: Slot): Resizing {
   const { set } = situation;
   const actions: Action[] = [];
@@ -125,7 +127,7 @@ function resize({ set }: Situation, { claim, template }: Pair, pod: Pod): Action
   });
 }
 
-/** How far each template has been carried out on the claims of Pods. */
+/** Returns the progress of each volume claim template across the Pods. */
 export function volumeClaimsOf(
   situation: Situation,
   slots: readonly Pick<Slot, 'ordinal'>[],

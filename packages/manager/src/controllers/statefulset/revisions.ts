@@ -1,4 +1,4 @@
-/** Which revision the Pods of a StatefulSet are of, and new ones are made from (statefulset.md §4.3, §5.4). */
+/** Revisions of a StatefulSet: which revision a new Pod is created from, and which revisions are pruned. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSet } from '@kruise/api/kruise/statefulset';
@@ -13,13 +13,13 @@ import { partitionOf } from './numbers.ts';
 import { startOrdinalOf } from './ordinals.ts';
 import { nameOf, type Situation, type Slot } from './situation.ts';
 
-/** Deletes revisions that neither the set nor a Pod has any use for, beyond those kept to go back to. */
+/** Prunes revisions that neither the set nor a Pod uses, beyond the history limit. */
 export function truncateHistory({ set, pods, revisions, current, update }: Situation): readonly Action[] {
   const inUse = new Set([nameOf(current), nameOf(update), ...pods.map(revisionLabelOf)]);
   return outdatedRevisions(revisions, { inUse, limit: set.spec.revisionHistoryLimit ?? 10 }).map(remove);
 }
 
-/** Where new Pods come from. */
+/** Input of new Pods. */
 export type Blueprints = {
   readonly set: StatefulSet;
   readonly settings: ManagerSettings;
@@ -28,13 +28,16 @@ export type Blueprints = {
   readonly now: Instant;
 };
 
-/** Whether a Pod is at the update revision, or, if it counts as such, about to be. */
+/** Reports whether a Pod is at the update revision or, with the feature gate, about to be updated. */
 export function isUpdatedForScaling({ settings, update }: Blueprints, pod: Pod): boolean {
   if (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') return true;
   return shortHash(revisionLabelOf(pod)) === shortHash(nameOf(update));
 }
 
-/** The numbers that are wanted, each with its Pod; those that have none get a new one of the revision that is due. */
+/**
+ * Returns the desired ordinals with their Pods. An ordinal without a Pod gets a new Pod at the revision that the
+ * partition selects.
+ */
 export function fillSlots(
   blueprints: Blueprints,
   wanted: readonly number[],
@@ -54,13 +57,13 @@ export function fillSlots(
 
 type Place = {
   readonly ordinal: number;
-  /** How many numbers come before it. */
+  /** Number of desired ordinals before this one. */
   readonly index: number;
-  /** How many Pods with other numbers are at an old revision. */
+  /** Number of other Pods that are at an old revision. */
   readonly old: number;
 };
 
-/** Whether a number belongs to those that stay at the current revision. */
+/** Reports whether an ordinal stays at the current revision. */
 function isKept({ set, settings }: Blueprints, { ordinal, index, old }: Place): boolean {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   if (type !== 'RollingUpdate') return false;
@@ -68,7 +71,7 @@ function isKept({ set, settings }: Blueprints, { ordinal, index, old }: Place): 
   return (rollingUpdate.unorderedUpdate ? old : index) < partitionOf(set);
 }
 
-/** A Pod with its ordinal, at a revision. */
+/** Builds a Pod with its ordinal, at a revision. */
 export function newPod({ set, settings, now }: Blueprints, ordinal: number, revision: ControllerRevision): Pod {
   const template = podTemplateOf(revision) ?? set.spec.template;
   const isIndexed = settings.gates.PodIndexLabel;

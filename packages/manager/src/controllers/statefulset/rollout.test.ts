@@ -1,4 +1,4 @@
-/** Whole rollouts, decided step by step in a world where kubelets do as they like: budgets are kept, and all ends well. */
+/** Property tests of whole rollouts with kubelets in random order: limits hold at every step, and rollouts finish. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
@@ -25,7 +25,7 @@ type World = { set: StatefulSet; readonly objects: Objects; time: number };
 
 const podsIn = ({ objects }: World) => objectsOf<Pod>(objects, 'Pod');
 
-/** Decides and carries out; returns how many things were done. */
+/** Decides and applies the actions; returns their number. */
 function step(world: World): number {
   const { set, objects } = world;
   world.time += 1000;
@@ -62,7 +62,7 @@ const plan = fc
     start: fc.nat(2),
     scaleLimit: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
     hasClaims: fc.boolean(),
-    /** Which Pods have it in themselves to become ready, step by step. */
+    /** Random choice of the Pods that become ready at each step. */
     luck: fc.infiniteStream(fc.nat()),
   })
   .map(({ podManagementPolicy: policy, maxUnavailable, isUnordered, ...rest }) => ({
@@ -118,7 +118,7 @@ function settle(world: World, luck: () => boolean, watch: () => void): boolean {
   return false;
 }
 
-test('an update keeps its budget at every step, and ends with as many Pods updated as the partition leaves', () => {
+test('an update respects its limits at every step, and ends with all Pods beyond the partition updated', () => {
   fc.assert(
     fc.property(plan, (drawn) => {
       const world = worldOf(drawn);
@@ -130,10 +130,10 @@ test('an update keeps its budget at every step, and ends with as many Pods updat
         const available = podsIn(world).filter(isPodReady).length;
         assert.ok(
           available >= drawn.replicas - limit,
-          `${available} of ${drawn.replicas} are ready, ${limit} may not be`,
+          `${available} of ${drawn.replicas} are ready, ${limit} may be unavailable`,
         );
       });
-      assert.ok(isSettled, 'it comes to rest');
+      assert.ok(isSettled, 'the rollout does not finish');
       const pods = podsIn(world);
       assert.deepEqual(pods.map(({ metadata }) => metadata.name).sort(), wanted.sort());
       const image = templateOf('app:v2').spec?.containers[0]?.image;
@@ -145,7 +145,7 @@ test('an update keeps its budget at every step, and ends with as many Pods updat
   );
 });
 
-test('whatever numbers are wanted next, they are what there is in the end', () => {
+test('any change of the desired ordinals results in exactly these ordinals', () => {
   fc.assert(
     fc.property(plan, plan, (before, after) => {
       const world = worldOf(before);
@@ -177,7 +177,7 @@ const deeds: fc.Arbitrary<readonly Deed[]> = fc.array(
   { maxLength: 8 },
 );
 
-/** What somebody does while it is rolled out. */
+/** Applies a user's action during the rollout. */
 function meddle(world: World, { does, by }: Deed): void {
   const { set, objects } = world;
   const pods = podsIn(world);
@@ -207,7 +207,7 @@ function hookedTemplate(image: string): StatefulSet['spec']['template'] {
   return { ...template, metadata: { labels: { ...metadata?.labels, ...hold, ...busy } } };
 }
 
-/** What kubelets, hooks and whoever says the first word on a gate make of a Pod. */
+/** Simulates kubelets, hooks and the first write of a readiness gate for a Pod. */
 function tended(pod: Pod, now: number): Pod {
   const { conditions = [] } = pod.status ?? {};
   const isGated = conditions.some(({ type }) => type === inPlaceUpdateReadyCondition);
@@ -225,12 +225,12 @@ function tended(pod: Pod, now: number): Pod {
   }
 }
 
-test('whatever is done meanwhile, no Pod is taken that cannot be spared, and all ends well', () => {
+test('with any concurrent user action, no Pod is disrupted beyond the limits, and the rollout finishes', () => {
   fc.assert(
     fc.property(plan, deeds, fc.boolean(), (drawn, meanwhile, isHeld) => {
       const world = worldOf({ ...drawn, hasClaims: false });
       const inPlaceUpdate = { labelsHandler: busy, markPodNotReady: isHeld };
-      // In order, a Pod that is held back stops the very update that would let it go on.
+      // With ordered Pod management, a blocked Pod blocks the very update that would release it.
       const held = drawn.podManagementPolicy === 'Parallel' ? { inPlaceUpdate } : {};
       const lifecycle = { preDelete: { labelsHandler: hold }, ...held };
       world.set = { ...world.set, spec: { ...world.set.spec, lifecycle, template: hookedTemplate('app:v2') } };
@@ -240,7 +240,7 @@ test('whatever is done meanwhile, no Pod is taken that cannot be spared, and all
         return podsIn(world).filter((pod) => wanted.has(pod.metadata.name ?? '') && isInService(pod));
       };
       for (let round = 0, idle = 0; idle < 3 || round <= 25; round++) {
-        assert.ok(round < 400, 'it does not come to an end');
+        assert.ok(round < 400, 'the rollout does not finish');
         for (const deed of meanwhile) if (deed.round === round) meddle(world, deed);
         const before = new Set(inService().map(({ metadata }) => metadata.uid));
         const least = (world.set.spec.replicas ?? 0) - maxUnavailableOf(world.set);
@@ -262,7 +262,7 @@ test('whatever is done meanwhile, no Pod is taken that cannot be spared, and all
   );
 });
 
-/** Whether a Pod takes traffic, and nobody has begun to take it out of service. */
+/** Reports whether a Pod serves traffic and is not being drained. */
 function isInService(pod: Pod): boolean {
   return isPodReady(pod) && (lifecycleStateOf(pod) ?? 'Normal') === 'Normal';
 }

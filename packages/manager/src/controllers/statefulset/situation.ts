@@ -1,4 +1,4 @@
-/** All that a StatefulSet's next steps are decided by, worked out once. */
+/** Derived state of one StatefulSet reconcile, computed once. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
@@ -13,11 +13,11 @@ import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import type { RevisionLabels } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 
-/** A number that is to have a Pod, and the Pod it has or is to get. */
+/** A desired ordinal, with its existing Pod or the Pod to create. */
 export type Slot = {
   readonly ordinal: number;
   readonly pod: Pod;
-  /** Whether the Pod is still to be made. */
+  /** Set where the Pod does not exist yet. */
   readonly isNew: boolean;
 };
 
@@ -25,22 +25,22 @@ export type Situation = {
   readonly settings: ManagerSettings;
   readonly now: Instant;
   readonly set: StatefulSet;
-  /** The Pods it has, wanted or not. */
+  /** Pods that the set controls, desired or not. */
   readonly pods: readonly Pod[];
-  /** The numbers that are wanted, from the lowest up. */
+  /** Desired ordinals, from the lowest up. */
   readonly slots: readonly Slot[];
-  /** Pods with other numbers, from the highest down. */
+  /** Pods with other ordinals, from the highest down. */
   readonly condemned: readonly { readonly ordinal: number; readonly pod: Pod }[];
-  /** The revisions there are, the update revision among them, from the oldest to the newest. */
+  /** Existing revisions including the update revision, from the oldest to the newest. */
   readonly revisions: readonly ControllerRevision[];
-  /** The revision Pods come from, and the one they go to; often the same. */
+  /** Revision that Pods are updated from, and revision that Pods are updated to; often the same. */
   readonly current: ControllerRevision;
   readonly update: ControllerRevision;
   readonly revisionLabels: RevisionLabels;
-  /** Updates of Pods that the server permits, as far as dry runs have shown. */
+  /** Pod updates that the API server accepts, as far as dry runs have shown. */
   readonly permissions: Permissions;
   readonly imagePullJobs: readonly ImagePullJob[];
-  /** What has a name in the set's namespace, whoever it belongs to. */
+  /** Find an object by name (PVCs and Pods in the set's namespace), whatever its owner. */
   readonly findClaim: (name: string) => PersistentVolumeClaim | undefined;
   readonly findPod: (name: string) => Pod | undefined;
   readonly findStorageClass: (name: string) => StorageClass | undefined;
@@ -62,12 +62,12 @@ export function isRunningAndReady(pod: Pod): boolean {
   return pod.status?.phase === 'Running' && isPodReady(pod);
 }
 
-/** Whether a Pod runs, is ready, waits in no hook and is not on its way out. */
+/** Reports whether a Pod is running and ready, waits in no hook and is not terminating. */
 export function isHealthy(pod: Pod): boolean {
   return isRunningAndReady(pod) && isUnheld(pod) && !isBeingDeleted(pod);
 }
 
-/** Whether a Pod has been ready for so long that it can be relied on, and waits in no hook. */
+/** Reports whether a Pod is available and waits in no hook. */
 export function isAvailable(pod: Pod, { set, now }: Pick<Situation, 'set' | 'now'>): boolean {
   return isRunningAndReady(pod) && isUnheld(pod) && isPodAvailable(pod, minReadySecondsOf(set), now);
 }

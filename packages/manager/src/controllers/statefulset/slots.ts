@@ -1,4 +1,6 @@
-/** Seeing to the numbers that are wanted, and to the Pods that have others (statefulset.md §5.5 to §5.7). */
+/**
+ * StatefulSet Pods by ordinal: creates and corrects Pods with desired ordinals, and deletes Pods with other ordinals.
+ */
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, announced, create, isBeingDeleted, record, update } from '@kruise/client/actions';
 import { hasIdentity, withIdentity } from '@kruise/controlplane/controllers/statefulset/identity';
@@ -14,17 +16,18 @@ import { isLeftBehind, type Member, ownerUpdates } from './claims.ts';
 import { scaleBudgetOf } from './numbers.ts';
 import { isAvailable, isHealthy, isOrdered, isRunningAndReady, type Situation, type Slot } from './situation.ts';
 
-/** Some of the work; where it is blocked, what comes next has to wait. */
+/** Actions of one phase; where the phase is blocked, the next phase waits. */
 export type Part = {
   readonly actions: readonly Action[];
   readonly isBlocked: boolean;
-  /** Why a Pod cannot be made. */
+  /** Reason why a Pod cannot be created. */
   readonly fault?: string;
 };
 
 /**
- * Sees to the numbers from the lowest up. In order, the first one whose Pod is not available stops everything. At once,
- * all are seen to, or as many as may be unavailable while scaling out; updates go on in any case.
+ * Handles the desired ordinals from the lowest up. With ordered Pod management the first unavailable Pod blocks
+ * everything else. In parallel mode all ordinals are handled, or as many as scaleStrategy.maxUnavailable allows, and
+ * updates continue in any case.
  */
 export function keepSlots(situation: Situation, refresh: (pod: Pod) => readonly Action[]): Part {
   const ordered = isOrdered(situation.set);
@@ -53,7 +56,7 @@ function stepFor(situation: Situation, slot: Slot, refresh: (pod: Pod) => readon
   const { set } = situation;
   const { pod, isNew } = slot;
   if (isNew) return creation(situation, slot);
-  // It comes back once it is gone, however it ended.
+  // A finished Pod is recreated after its deletion, whether it succeeded or failed.
   if (isPodFinished(pod)) return { actions: isLeaving(pod) ? [] : deletePod(situation, pod) };
   const member = memberAt(situation, slot);
   const provision = pod.status?.phase === 'Pending' ? [...missingClaims(member), ...ownerUpdates(member)] : [];
@@ -72,7 +75,7 @@ function memberAt({ set, settings, findClaim }: Situation, { ordinal, pod }: Pic
   return { set, pod, ordinal, isCondemned: false, findClaim, gates: settings.gates };
 }
 
-/** Makes a Pod, after the claims it is to use. It waits for claims that are on their way out, and for its name. */
+/** Creates a Pod after its PVCs. The creation waits for terminating PVCs, and for a Pod of the same name to be gone. */
 function creation(situation: Situation, slot: Slot): Step {
   const { set, findPod } = situation;
   const { pod } = slot;
@@ -95,8 +98,8 @@ function creation(situation: Situation, slot: Slot): Step {
 }
 
 /**
- * Gives a Pod back what makes it a member, and its claims the owners they are to have. A volume cannot be added to a Pod
- * that is there: one that lacks a claim gets it when it is replaced (statefulset.md §5.5 tries, and comes to nothing else).
+ * Restores the identity of a Pod and the owner references of its PVCs. A volume cannot be added to an existing Pod: a
+ * missing volume is added when the Pod is recreated. OpenKruise attempts the update, which the API server refuses.
  */
 function correction(member: Member, { settings }: Situation): readonly Action[] {
   const { set, ordinal, pod } = member;
@@ -109,8 +112,8 @@ function correction(member: Member, { settings }: Situation): readonly Action[] 
 }
 
 /**
- * Those of Pods that waited for their end and are let go. They were unavailable all along, so that nobody has to wait
- * before they are deleted; in order, the update that had them wait would not come to them again (statefulset.md §7.3).
+ * Returns the Pods that a preDelete hook has released. These Pods were unavailable all along, so that their deletion
+ * has to wait for no other Pod. With ordered Pod management, the update that drained them would not reach them again.
  */
 export function releasedOf({ set }: Situation, pods: readonly Pod[]): readonly Pod[] {
   const hook = set.spec.lifecycle?.preDelete;
@@ -121,19 +124,22 @@ function isWaitingToGo(pod: Pod): boolean {
   return lifecycleStateOf(pod) === 'PreparingDelete';
 }
 
-/** Whether a Pod is about to be deleted, or is held before it, and so past being changed. */
+/** Reports whether a Pod is terminating, or waits in the preDelete hook, and cannot be changed any more. */
 export function isLeaving(pod: Pod): boolean {
   return isBeingDeleted(pod) || isWaitingToGo(pod);
 }
 
-/** Deletes a Pod; one that a hook holds is told that it is about to be deleted instead. */
+/** Deletes a Pod. A Pod with a preDelete hook moves to PreparingDelete instead. */
 export function deletePod({ set, now }: Situation, pod: Pod): readonly Action[] {
   const hook = set.spec.lifecycle?.preDelete;
   if (!isHooked(hook, pod)) return [removal(set, pod)];
   return changeState(pod, { to: 'PreparingDelete', markNotReady: hook?.markPodNotReady }, now);
 }
 
-/** Deletes Pods that are not wanted any more: in order one at a time, and none while another is not fit to stay. */
+/**
+ * Deletes Pods with ordinals that are not desired any more: with ordered Pod management one at a time, and none while
+ * another such Pod is unhealthy.
+ */
 export function scaleIn(situation: Situation): Part {
   const { set, condemned, settings, findClaim } = situation;
   const owners = condemned.flatMap(({ pod, ordinal }) =>
@@ -155,7 +161,7 @@ export function scaleIn(situation: Situation): Part {
     const isFit = isRunningAndReady(pod) && isAvailable(pod, situation);
     if (isBeingDeleted(pod) || (!isFit && member !== firstUnhealthy)) return { actions: owners, isBlocked: true };
     const deletion = deletePod(situation, pod);
-    // A Pod that is held already does not hold up those below it.
+    // A Pod that a hook already blocks does not block the Pods with lower ordinals.
     if (deletion.length > 0) return { actions: [...owners, ...deletion], isBlocked: true };
   }
   return { actions: owners, isBlocked: false };

@@ -1,4 +1,4 @@
-/** What a StatefulSet reports of itself (statefulset.md §10). */
+/** StatefulSet status. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSetStatus } from '@kruise/api/kruise/statefulset';
 import { isBeingDeleted } from '@kruise/client/actions';
@@ -8,7 +8,7 @@ import { formatTime, type Instant } from '@kruise/values/time';
 import { volumeClaimsOf } from './resize.ts';
 import { isAvailable, isRunningAndReady, nameOf, type Situation } from './situation.ts';
 
-/** The figures, and the revision that counts as current: once every Pod is of the update revision and ready, that one. */
+/** Counts the Pods, and determines the current revision: the update revision, once every Pod is updated and ready. */
 export function statusOf(
   situation: Situation,
   { collisionCount, outgoing }: { readonly collisionCount: number; readonly outgoing: ReadonlySet<Pod> },
@@ -42,12 +42,15 @@ export function statusOf(
   };
 }
 
-/** A figure that is left out where it is zero. */
+/** Omits a number that is zero. */
 function present<K extends string>(name: K, figure: number): { readonly [name in K]?: number } {
   return figure === 0 ? {} : ({ [name]: figure } as { readonly [name in K]?: number });
 }
 
-/** What kept a Pod from being made or put right. It is told as long as it lasts, and from when it began. */
+/**
+ * Sets a condition for a Pod that could not be created or updated. The condition lasts as long as the failure and keeps
+ * its first transition time.
+ */
 export function withFailure(
   status: StatefulSetStatus,
   { type, error, verb }: { readonly type: string; readonly error: string; readonly verb: string },

@@ -1,4 +1,4 @@
-/** Bringing Pods to another revision (statefulset.md §5.8). */
+/** Rolling update of a StatefulSet. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, isBeingDeleted } from '@kruise/client/actions';
 import { ordinalOf } from '@kruise/controlplane/controllers/statefulset/identity';
@@ -20,16 +20,16 @@ import { deletePod, isLeaving } from './slots.ts';
 
 export type Rollout = {
   readonly actions: readonly Action[];
-  /** Pods that are about to leave the revision they are at. */
+  /** Pods that are about to leave their current revision. */
   readonly outgoing: ReadonlySet<Pod>;
   readonly requeueAfterSeconds?: number;
-  /** The reason why Pods cannot be updated for a while: the server refused it. */
+  /** Reason why Pods cannot be updated for a while: the API server refused the write. */
   readonly fault?: string;
 };
 
 export const nothingToUpdate: Rollout = { actions: [], outgoing: new Set() };
 
-/** Deletes Pods that somebody chose, then updates others, as many as may be unavailable. */
+/** Deletes Pods with the specified-delete label, then updates other Pods, within maxUnavailable. */
 export function rollOut(situation: Situation): Rollout {
   const { set, slots } = situation;
   const limit = maxUnavailableOf(set);
@@ -54,7 +54,7 @@ export function rollOut(situation: Situation): Rollout {
   for (const slot of begunFirst(candidates(situation))) {
     const task = taskFor(situation, slot);
     if (task === 'none') continue;
-    // In order, nobody is passed over.
+    // In order: no Pod is skipped.
     if (!mayTake(slot)) break;
     if (task === 'resize') {
       const resizing = resizeClaims(situation, slot);
@@ -90,9 +90,9 @@ function isUnordered({ set }: Situation): boolean {
 }
 
 /**
- * Goes on with Pods that were drained for their update, while nothing else may be done. In order, they are themselves what
- * everything waits for: not available, for as long as they are held. In the reference they are then for good
- * (statefulset.md §7.3).
+ * Continues the update of drained Pods while no other update may start. With ordered Pod management the drained Pods
+ * themselves block everything: they are unavailable as long as a hook blocks them. In OpenKruise they block the update
+ * forever.
  */
 export function resume(situation: Situation): Rollout {
   const begun = candidates(situation).filter((slot) => isBegun(slot) && !isBeingDeleted(slot.pod));
@@ -117,7 +117,7 @@ function isDown(situation: Situation, slot: Slot): boolean {
   );
 }
 
-/** The Pods that are to be at the update revision, in the order in which they get there. */
+/** Returns the Pods that belong at the update revision, in update order. */
 export function candidates(situation: Situation): readonly Slot[] {
   const { set, slots } = situation;
   const count = replicasOf(set) - partitionOf(set);
@@ -133,8 +133,8 @@ export function candidates(situation: Situation): readonly Slot[] {
 }
 
 /**
- * Whoever is drained already goes on. A newer template may have made those before it old again, and there is no room for
- * them until it is done; in the reference it waits for them, for good.
+ * Moves drained Pods to the front. A newer template may have made earlier Pods outdated again, and the limit leaves no
+ * room for them until the drained Pod is updated. In OpenKruise the drained Pod waits for them forever.
  */
 function begunFirst(slots: readonly Slot[]): readonly Slot[] {
   return [...slots.filter(isBegun), ...slots.filter((slot) => !isBegun(slot))];
@@ -144,7 +144,7 @@ function isBegun({ pod }: Slot): boolean {
   return lifecycleStateOf(pod) === 'PreparingUpdate';
 }
 
-/** What a number still lacks: larger claims, time for them to become so, or another revision. */
+/** Returns the next task of an ordinal: expand PVCs, wait for the expansion, or update the Pod. */
 function taskFor(situation: Situation, slot: Slot): 'none' | 'resize' | 'wait' | 'update' {
   const { revisionLabels, update } = situation;
   if (slot.isNew) return 'none';
@@ -156,14 +156,14 @@ function taskFor(situation: Situation, slot: Slot): 'none' | 'resize' | 'wait' |
 
 type UpdateStep = {
   readonly actions: readonly Action[];
-  /** Whether the Pod leaves the revision it is at. */
+  /** Set where the Pod leaves its revision. */
   readonly leaves: boolean;
   readonly requeueAfterSeconds?: number;
-  /** Why it cannot be updated, and nor can those after it. */
+  /** Reason why this Pod, and the Pods after it, cannot be updated. */
   readonly fault?: string;
 };
 
-/** Returns the reason why a Pod can be neither updated nor recreated for a while: the server refused both. */
+/** Returns the reason why a Pod can be neither updated nor recreated for a while: the API server refused both. */
 export function refusalFault(situation: Situation, pod: Pod): string | undefined {
   if (!situation.permissions.hasRefusals()) return undefined;
   const { permissions, update } = situation;
@@ -177,7 +177,7 @@ function policyOf({ set }: Situation): PodUpdatePolicy {
   return set.spec.updateStrategy?.rollingUpdate?.podUpdatePolicy ?? 'ReCreate';
 }
 
-/** Returns the in-place update of a Pod; undefined if the Pod has to be replaced. */
+/** Returns the in-place update of a Pod; undefined if the Pod has to be recreated. */
 function updateSpecFor(situation: Situation, pod: Pod): UpdateSpec | undefined {
   const { set, settings, revisions, revisionLabels, update: to } = situation;
   if (policyOf(situation) === 'ReCreate') return undefined;
@@ -204,7 +204,7 @@ function updatePod(situation: Situation, pod: Pod): UpdateStep {
   const recreation = {
     workload: set,
     revision: nameOf(to),
-    // Nothing but members is updated.
+    // Only Pods with an ordinal are updated.
     pod: () => newPod(situation, ordinalOf(set, pod)!, to),
   };
   const deletion = permissions.beforeRecreation(deletePod(situation, pod), recreation);

@@ -19,7 +19,7 @@ const empty: Occupancy = {
 
 type Share = IntOrString | undefined;
 
-/** Domains `t1`, `t2`, … with these shares. */
+/** Builds subsets `t1`, `t2`, … with these values. */
 function shares(field: 'replicas' | 'minReplicas' | 'maxReplicas', values: readonly Share[]): readonly Subset[] {
   return values.map((value, index) => ({ name: `t${index + 1}`, ...(value === undefined ? {} : { [field]: value }) }));
 }
@@ -56,48 +56,48 @@ const specific: readonly {
 }[] = [
   { is: 'equal parts', total: 4, shares: [none, none], result: [2, 2] },
   {
-    is: 'a remainder to the largest',
+    is: 'a remainder for the largest',
     total: 5,
     shares: [none, none, none, none],
     sizes: [1, 4, 2, 2],
     result: [1, 2, 1, 1],
   },
   {
-    is: 'a remainder to the last of the largest',
+    is: 'a remainder for the last of the largest',
     total: 6,
     shares: [none, none, none, none],
     sizes: [2, 2, 2, 2],
     result: [1, 1, 2, 2],
   },
-  { is: 'more of everything', total: 17, shares: [none, none, none, none], sizes: [1, 4, 2, 2], result: [4, 5, 4, 4] },
-  { is: 'what others leave', total: 27, shares: [4, none, 4, none], sizes: [1, 4, 2, 2], result: [4, 10, 4, 9] },
+  { is: 'more for each', total: 17, shares: [none, none, none, none], sizes: [1, 4, 2, 2], result: [4, 5, 4, 4] },
+  { is: 'the rest of the others', total: 27, shares: [4, none, 4, none], sizes: [1, 4, 2, 2], result: [4, 10, 4, 9] },
   { is: 'quarters of three', total: 3, shares: ['25%', '25%', none], result: [1, 1, 1] },
   { is: 'quarters of four', total: 4, shares: ['25%', '25%', none], result: [1, 1, 2] },
   { is: 'quarters of one', total: 1, shares: ['25%', '25%', none], result: [0, 0, 1] },
   { is: 'a fifth of ten, and equal parts of the rest', total: 10, shares: ['20%', none, none], result: [2, 4, 4] },
-  { is: 'fixed numbers and nothing else', total: none, shares: [2, 3], result: [2, 3] },
-  { is: 'nothing that has no meaning', total: 4, shares: ['x', none], result: [2, 2] },
+  { is: 'fixed numbers only', total: none, shares: [2, 3], result: [2, 3] },
+  { is: 'no invalid value', total: 4, shares: ['x', none], result: [2, 2] },
   {
-    is: 'not more than there is',
+    is: 'not more than the total',
     total: 3,
     shares: [2, 2, none],
     result: "specified subsets' replica (4) is greater than UnitedDeployment replica (3)",
   },
   {
-    is: 'not less than there is',
+    is: 'not less than the total',
     total: 9,
     shares: [2, 2],
     result: "specified subsets' replica (4) is less than UnitedDeployment replica (9)",
   },
   {
-    is: 'no rest of an unknown number',
+    is: 'no rest of an unknown total',
     total: none,
     shares: [2, none],
     result: 'all subsets must be specified when UnitedDeployment replica is unspecified',
   },
 ];
 for (const { is, total, shares: values, sizes = [], result } of specific) {
-  test(`domains with shares get ${is}`, () => {
+  test(`subsets with fixed replicas get ${is}`, () => {
     assert.deepEqual(divided(total, shares('replicas', values), sized(...sizes)), result);
   });
 }
@@ -114,12 +114,12 @@ const elastic = [
   { total: 4, least: [3], most: [2], result: 'subset[0].maxReplicas(2) must be more than or equal to minReplicas(3)' },
 ];
 for (const { total, least, most, result } of elastic) {
-  test(`of ${total} replicas domains with at least ${least} and at most ${most} get ${result}`, () => {
+  test(`of ${total} replicas subsets with at least ${least} and at most ${most} get ${result}`, () => {
     assert.deepEqual(divided(total, bounds(least, most)), result);
   });
 }
 
-/** Domains with so many Pods, of which so many find no node. */
+/** Builds subsets with numbers of Pods and of unschedulable Pods. */
 const pending = (pods: readonly number[], waiting: readonly number[]) =>
   pods.map((replicas, index) => ({
     ...empty,
@@ -132,7 +132,7 @@ const running = (readyReplicas: number) => ({ ...empty, replicas: readyReplicas,
 
 const adapting = [
   {
-    is: 'keeps the least',
+    is: 'keeps its minimum',
     total: 10,
     pods: pending([5, 5], [5, 0]),
     least: [3, none],
@@ -140,7 +140,7 @@ const adapting = [
     result: [3, 7],
   },
   {
-    is: 'gives what waits to others',
+    is: 'passes its unschedulable Pods to others',
     total: 3,
     pods: pending([1, 3], [1, 0]),
     least: [0, none],
@@ -148,7 +148,7 @@ const adapting = [
     result: [0, 3],
   },
   {
-    is: 'goes on to the next',
+    is: 'passes them to the next subset',
     total: 4,
     pods: pending([2, 2, 0, 0], [0, 2, 0, 0]),
     least: [0],
@@ -156,7 +156,7 @@ const adapting = [
     result: [2, 0, 2, 0],
   },
   {
-    is: 'skips what is full',
+    is: 'is skipped',
     total: 4,
     pods: [running(2), full(0), full(0), running(0)],
     least: [0],
@@ -164,7 +164,7 @@ const adapting = [
     result: [2, 0, 0, 2],
   },
   {
-    is: 'grows where there is room',
+    is: 'grows where there is capacity',
     total: 8,
     pods: [running(2), full(0), full(0), running(2)],
     least: [0],
@@ -172,7 +172,7 @@ const adapting = [
     result: [2, 0, 0, 6],
   },
   {
-    is: 'leaves what runs',
+    is: 'keeps its running Pods',
     total: 8,
     pods: [running(2), running(0), running(0), running(2)],
     least: [0],
@@ -189,13 +189,13 @@ const adapting = [
   },
 ];
 for (const { is, total, pods, least, most, result } of adapting) {
-  test(`a domain that is full ${is}`, () => {
+  test(`an unschedulable subset ${is}`, () => {
     const filled = most.map((_, index) => least[index]);
     assert.deepEqual(divided(total, bounds(filled, most), pods, adaptive), result);
   });
 }
 
-/** Domains with so many Pods, of which so many are reserved; -1: none any more, though there were. */
+/** Builds subsets with numbers of Pods and of reserved Pods; -1: recovered from reserved Pods. */
 const reserved = (sizes: readonly number[], waiting: readonly number[]) =>
   sizes.map((replicas, index) => ({
     ...empty,
@@ -263,13 +263,13 @@ for (const { least, most, steps } of reservations) {
   }
 }
 
-test('Pods that are yet to be made in a domain that was full are stood in for as well', () => {
+test('missing Pods of an unschedulable subset get replacements as well', () => {
   const [first, second] = reserved([2, 2], [1, 0]) as [Occupancy, Occupancy];
   const remade = { ...first, reservedPods: 0, missingPods: 2 };
   assert.deepEqual(divided(2, bounds([none, none], [none, none]), [remade, second], reserving), [2, 2]);
 });
 
-test('a least that was raised is kept where Pods wait', () => {
+test('a raised minimum is kept where Pods are reserved', () => {
   assert.deepEqual(divided(4, bounds([3, 0], [none, none]), reserved([2, 0], [2, 0]), reserving), [3, 4]);
 });
 
@@ -308,7 +308,7 @@ const openLast = (pairs: readonly (readonly [number, number | undefined])[]) => 
   );
 };
 
-test('with bounds, all replicas are given away, and a domain gets no more than its most', () => {
+test('with bounds, all replicas are allocated, and a subset gets at most its maximum', () => {
   fc.assert(
     fc.property(anyBounds, fc.nat(40), (pairs, total) => {
       const subsets = openLast(pairs);
@@ -324,11 +324,11 @@ test('with bounds, all replicas are given away, and a domain gets no more than i
   );
 });
 
-test('with reservations, Pods that count are as many as are wanted', () => {
+test('with reservation, the Pods that count equal the desired replicas', () => {
   const world = fc.array(fc.tuple(fc.nat(6), fc.nat(6)), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(world, fc.integer({ min: 1, max: 30 }), (domains, total) => {
-      // The last domain has room, so that stand-ins have somewhere to be.
+      // The last subset has capacity, so that replacement Pods can be scheduled.
       const sizes = [...domains.map(([size]) => size), 0];
       const waiting = [...domains.map(([size, some]) => Math.min(size, some)), 0];
       const free = sizes.map(() => none);

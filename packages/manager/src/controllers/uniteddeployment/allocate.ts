@@ -1,6 +1,6 @@
 /**
- * How replicas are divided among domains (uniteddeployment.md §9). Domains have fixed shares, or a least and a most that
- * are filled in order; in the latter case Pods that find no node can be given to other domains.
+ * Allocation of replicas to subsets. Subsets have fixed replicas, or a minimum and a maximum that are filled in order.
+ * In the latter case unschedulable Pods can move to other subsets.
  */
 import type { Subset, UnitedDeploymentSpec } from '@kruise/api/kruise/uniteddeployment';
 import { compareStrings } from '@kruise/values/go-syntax';
@@ -8,25 +8,25 @@ import { ParseError } from '@kruise/values/parse-error';
 import { boundsOf, replicasOfShare, unlimited } from './shares.ts';
 import { isAdaptive, isReserving } from './strategy.ts';
 
-/** What is known of the workload of a domain. */
+/** Observed state of a subset's workload. */
 export type Occupancy = {
-  /** As its spec says. */
+  /** Replicas in the spec of the workload. */
   readonly replicas: number;
   readonly readyReplicas: number;
-  /** Whether Pods of it find no node. */
+  /** Set where Pods of the subset are unschedulable. */
   readonly isUnschedulable: boolean;
-  /** Whether it was told so the last time. */
+  /** Set where the last status reported the subset as unschedulable. */
   readonly wasUnschedulable: boolean;
-  /** Pods that wait for a node, or to prove that they have one, while stand-ins run elsewhere. */
+  /** Pods that are unschedulable, or scheduled too recently to count, while replacement Pods run in other subsets. */
   readonly reservedPods: number;
-  /** Pods that are yet to be made in a domain that was full, and will have to wait likewise. */
+  /** Pods that do not exist yet in a subset that was unschedulable, and that will be reserved like the others. */
   readonly missingPods: number;
 };
 
-/** By the name of a domain; only domains that have a workload. */
+/** Occupancies by subset name, for subsets with a workload. */
 export type Occupancies = ReadonlyMap<string, Occupancy>;
 
-/** How many Pods each domain is to have; or what keeps them from being divided. */
+/** Replicas of each subset, or the reason why they cannot be allocated. */
 export type Allocation = { readonly replicas: ReadonlyMap<string, number> } | { readonly fault: string };
 
 export function allocate({ replicas, topology }: UnitedDeploymentSpec, occupancies: Occupancies): Allocation {
@@ -45,7 +45,10 @@ export function allocate({ replicas, topology }: UnitedDeploymentSpec, occupanci
     : divide(subsets, replicas, occupancies);
 }
 
-/** Domains that say so get their share, the others equal parts of what is left; of a remainder, the largest get more. */
+/**
+ * Allocates fixed replicas first, and equal parts of the rest to the other subsets. The largest subsets get the
+ * remainder.
+ */
 function divide(subsets: readonly Subset[], total: number | undefined, occupancies: Occupancies): Allocation {
   const shares = new Map(subsets.flatMap((subset) => shareOf(subset, total)));
   const sum = [...shares.values()].reduce((some, each) => some + each, 0);
@@ -69,7 +72,7 @@ function divide(subsets: readonly Subset[], total: number | undefined, occupanci
   return { replicas: new Map([...shares, ...parts]) };
 }
 
-/** The share of a domain, if it has one that means something. */
+/** Returns the fixed replicas of a subset, if they are valid. */
 function shareOf({ name, replicas }: Subset, total: number | undefined): readonly (readonly [string, number])[] {
   if (replicas === undefined) return [];
   try {
@@ -94,7 +97,7 @@ function withinBounds(
   return { fault: `subset[${index}].maxReplicas(${most}) must be more than or equal to minReplicas(${least})` };
 }
 
-/** First everyone's least, then everyone's most, in order, as long as there is something left. */
+/** Allocates the minimum of every subset first, then up to the maximum, in order, while replicas are left. */
 function fill(bounded: readonly Bounded[], total: number): ReadonlyMap<string, number> {
   let left = total;
   const take = (wanted: number) => {
@@ -107,8 +110,8 @@ function fill(bounded: readonly Bounded[], total: number): ReadonlyMap<string, n
 }
 
 /**
- * A full domain is held to the Pods that run in it. Of one that has room no Pod that runs is taken away just because
- * the others have room again.
+ * Limits an unschedulable subset to its running Pods. A schedulable subset keeps its running Pods, even if other
+ * subsets have capacity again.
  */
 function adapted(bounded: Bounded, occupancy: Occupancy | undefined): Bounded {
   if (!occupancy) return bounded;
@@ -119,8 +122,8 @@ function adapted(bounded: Bounded, occupancy: Occupancy | undefined): Bounded {
 }
 
 /**
- * Pods that wait stay where they are, and do not count: as many stand-ins are made in domains further on. A domain that
- * was full gets no more trust than for the Pods that have proved themselves.
+ * Allocates with reservation. Reserved Pods stay in their subset and do not count: as many replacement Pods are created
+ * in later subsets. A subset that was unschedulable counts only with its proven Pods.
  */
 function fillReserving(
   bounded: readonly Bounded[],
@@ -150,7 +153,7 @@ function fillReserving(
   return allocated;
 }
 
-/** How many Pods are expected to find a node. */
+/** Returns the number of Pods that are expected to be scheduled. */
 function roomOf(occupancy: Occupancy | undefined): number {
   if (!occupancy || !(occupancy.isUnschedulable || occupancy.wasUnschedulable)) return unlimited;
   return occupancy.replicas - occupancy.reservedPods - occupancy.missingPods;

@@ -50,32 +50,38 @@ const pendings: readonly {
   readonly says: readonly string[];
   readonly seconds: number;
 }[] = [
-  { is: 'has room while all run', pods: [running], full: false, says: [], seconds: never },
-  { is: 'has room while a Pod may wait', pods: [running, pending(15)], full: false, says: [], seconds: 15 },
+  { is: 'is schedulable while all Pods run', pods: [running], full: false, says: [], seconds: never },
   {
-    is: 'is full when a Pod has waited too long',
+    is: 'is schedulable while a Pod is pending within the timeout',
+    pods: [running, pending(15)],
+    full: false,
+    says: [],
+    seconds: 15,
+  },
+  {
+    is: 'is unschedulable when a Pod exceeds the timeout',
     pods: [running, pending(31)],
     full: true,
     says: ['False reschedule timeout pending pods found'],
     seconds: 300,
   },
   {
-    is: 'is full just when a Pod has waited long enough',
+    is: 'is unschedulable exactly at the timeout',
     pods: [pending(30)],
     full: true,
     says: ['False reschedule timeout pending pods found'],
     seconds: 300,
   },
   {
-    is: 'does not mind Pods that leave',
+    is: 'ignores terminating Pods',
     pods: [podOf('p', { isPending: true, isLeaving: true })],
     full: false,
     says: [],
     seconds: never,
   },
-  { is: 'does not mind Pods that start', pods: [podOf('p')], full: false, says: [], seconds: never },
+  { is: 'ignores starting Pods', pods: [podOf('p')], full: false, says: [], seconds: never },
   {
-    is: 'stays full for a while',
+    is: 'stays unschedulable for a while',
     pods: [running],
     told: { status: 'False', since: 60 },
     full: true,
@@ -83,7 +89,7 @@ const pendings: readonly {
     seconds: 240,
   },
   {
-    is: 'has room again after that',
+    is: 'recovers afterwards',
     pods: [running],
     told: { status: 'False', since: 300 },
     full: false,
@@ -91,7 +97,7 @@ const pendings: readonly {
     seconds: never,
   },
   {
-    is: 'is full anew where a Pod still waits then',
+    is: 'is unschedulable again where a Pod is still pending then',
     pods: [pending(400)],
     told: { status: 'False', since: 301 },
     full: true,
@@ -103,7 +109,7 @@ const pendings: readonly {
   },
 ];
 for (const { is, pods, told, full, says, seconds } of pendings) {
-  test(`a domain ${is}`, () => {
+  test(`a subset ${is}`, () => {
     const result = assessed(adaptive, pods, { told });
     assert.deepEqual([result.isUnschedulable, result.told, result.seconds], [full, says, seconds]);
     assert.deepEqual(result.marks, []);
@@ -128,21 +134,21 @@ const reservations: readonly {
   readonly seconds: number;
 }[] = [
   {
-    is: 'may wait a while',
+    is: 'may be pending for a while',
     pod: podOf('p', { revision, age: 1, isPending: true }),
     reserved: 0,
     marks: ['p false'],
     seconds: 9,
   },
   {
-    is: 'is left alone while it runs',
+    is: 'is not reserved while it runs',
     pod: podOf('p', { revision, ready: 5, mark: 'false' }),
     reserved: 0,
     marks: [],
     seconds: never,
   },
   {
-    is: 'is reserved when it has waited too long',
+    is: 'is reserved when it exceeds the timeout',
     pod: podOf('p', { revision, age: 13, isPending: true, mark: 'false' }),
     reserved: 1,
     marks: ['p true'],
@@ -156,14 +162,14 @@ const reservations: readonly {
     seconds: 30,
   },
   {
-    is: 'stays reserved until it has proved itself',
+    is: 'stays reserved until it is proven',
     pod: podOf('p', { revision, ready: 10, mark: 'true' }),
     reserved: 1,
     marks: [],
     seconds: 20,
   },
   {
-    is: 'is released when it has',
+    is: 'is released when it is proven',
     pod: podOf('p', { revision, ready: 35, mark: 'true' }),
     reserved: 0,
     marks: ['p false'],
@@ -177,7 +183,7 @@ const reservations: readonly {
     seconds: 30,
   },
   {
-    is: 'is reserved at once where the domain was full',
+    is: 'is reserved at once in an unschedulable subset',
     pod: podOf('p', { revision, age: 1, isPending: true }),
     told: { status: 'False', since: 1 },
     reserved: 1,
@@ -185,7 +191,7 @@ const reservations: readonly {
     seconds: 30,
   },
   {
-    is: 'of an old revision has time to be updated',
+    is: 'at an old revision has time to be updated',
     pod: podOf('p', { revision: 'old', ready: 90, mark: 'false' }),
     updated: 4,
     reserved: 0,
@@ -193,7 +199,7 @@ const reservations: readonly {
     seconds: 6,
   },
   {
-    is: 'of an old revision is reserved when that is over',
+    is: 'at an old revision is reserved past the timeout',
     pod: podOf('p', { revision: 'old', ready: 90, mark: 'false' }),
     updated: 11,
     reserved: 1,
@@ -202,7 +208,7 @@ const reservations: readonly {
     seconds: 30,
   },
   {
-    is: 'is not reserved any more when it leaves',
+    is: 'is not reserved any more when it terminates',
     pod: podOf('p', { revision: 'old', isLeaving: true, mark: 'false' }),
     reserved: 0,
     marks: [],
@@ -219,7 +225,7 @@ for (const { is, pod, told, updated, reserved, overdue = 0, marks, seconds } of 
   });
 }
 
-test('a domain that was full is so until its Pods are made', () => {
+test('an unschedulable subset stays so until its Pods are created', () => {
   const leaving = podOf('p', { revision: 'old', isLeaving: true, mark: 'false' });
   const full = assessed(reserving, [leaving], { told: { status: 'False', since: 9 }, replicas: 2 });
   assert.deepEqual([full.isUnschedulable, full.reservedPods, full.missingPods, full.told], [true, 0, 2, [found]]);

@@ -1,4 +1,4 @@
-/** Which domains have no room for Pods, and which Pods wait for it (uniteddeployment.md §9.4, §9.5). */
+/** Assessment of subsets: which subsets are unschedulable, and which Pods are reserved. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { UnitedDeploymentScheduleStrategy } from '@kruise/api/kruise/uniteddeployment';
 import { reservedPodLabel } from '@kruise/api/kruise/well-known';
@@ -12,32 +12,35 @@ import { type ExistingSubset, revisionOf } from './subsets.ts';
 
 type Condition = { readonly status: string; readonly lastTransitionTime?: string | null };
 
-/** Whether Pods of a domain find nodes, as it is to be told. */
+/** Schedulable condition of a subset. */
 export type Schedulable = { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string };
 
 export type Assessment = Occupancy & {
-  /** Pods of an old revision that have taken too long to be updated. */
+  /** Pods at an old revision that have exceeded the update timeout. */
   readonly overduePods: number;
-  /** What is to be told, one after the other: what holds again may cease to at once, and is told from then on. */
+  /**
+   * Conditions to set one after the other: a subset that recovers may become unschedulable at once, with a new
+   * transition time.
+   */
   readonly schedulable: readonly Schedulable[];
-  /** Marks on Pods. */
+  /** Actions that set reservation labels on Pods. */
   readonly actions: readonly Action[];
-  /** When to look again though nothing happens. */
+  /** Requeue delays in seconds. */
   readonly seconds: readonly number[];
 };
 
 export type Circumstances = {
   readonly strategy: UnitedDeploymentScheduleStrategy | undefined;
-  /** What was told last of whether Pods of the domain find nodes. */
+  /** Schedulable condition of the subset in the last status. */
   readonly told: Condition | undefined;
-  /** The revision Pods are to be at. */
+  /** Update revision of the Pods. */
   readonly revision: string;
-  /** When the last update of the template began, or was over. */
+  /** Time when the last template update started or finished. */
   readonly updatedAt: Instant;
   readonly now: Instant;
 };
 
-/** A domain about which nothing has to be found out. */
+/** Returns the assessment of a subset that needs no check. */
 export function unassessed({ replicas, readyReplicas }: ExistingSubset): Assessment {
   const known = { isUnschedulable: false, wasUnschedulable: false, reservedPods: 0, missingPods: 0, overduePods: 0 };
   return { replicas, readyReplicas, ...known, schedulable: [], actions: [], seconds: [] };
@@ -49,7 +52,10 @@ export function assess(subset: ExistingSubset, circumstances: Circumstances): As
     : assessPending(subset, circumstances);
 }
 
-/** A domain counts as full from when a Pod has waited too long until some time has gone by. */
+/**
+ * Assesses a subset without reservation: it counts as unschedulable for a fixed time after a Pod was pending for too
+ * long.
+ */
 function assessPending(subset: ExistingSubset, { strategy, told, now }: Circumstances): Assessment {
   const seconds: number[] = [];
   let isUnschedulable = false;
@@ -79,8 +85,8 @@ function assessPending(subset: ExistingSubset, { strategy, told, now }: Circumst
 }
 
 /**
- * In how many milliseconds a Pod that finds no node will have waited too long; not more than none if it has. Undefined of
- * other Pods.
+ * Returns the milliseconds until an unschedulable Pod exceeds its timeout; 0 or less if it has. Undefined for other
+ * Pods.
  */
 function patienceLeft(pod: Pod, patience: number, now: Instant): number | undefined {
   const { spec, status, metadata } = pod;
@@ -94,8 +100,9 @@ const waits: Schedulable = { status: 'False', reason: 'reschedule', message: 're
 const waitsNoMore: Schedulable = { status: 'True', reason: 'reschedule', message: 'no reserved pods' };
 
 /**
- * Pods that have waited too long wait on, marked as such until they have proved themselves. A domain that was full has no
- * room just because its Pods are being replaced, or not made yet. (The reference takes it for that, and scales it out.)
+ * Assesses a subset with reservation. Pods that exceed the timeout stay, and are labelled as reserved until they are
+ * proven. A subset that was unschedulable does not recover just because its Pods are being recreated, or do not exist
+ * yet. OpenKruise treats such a subset as recovered and scales it out.
  */
 function assessReserving(subset: ExistingSubset, circumstances: Circumstances): Assessment {
   const wasUnschedulable = circumstances.told?.status === 'False';
@@ -117,7 +124,7 @@ function assessReserving(subset: ExistingSubset, circumstances: Circumstances): 
   };
 }
 
-/** The next of many moments that are yet to come, in seconds; none where there is none. */
+/** Returns the earliest positive delay in seconds; empty where there is none. */
 function soonestOf(waitsMs: readonly number[]): readonly number[] {
   const next = waitsMs.reduce((soonest, ms) => (ms > 0 && ms < soonest ? ms : soonest), Number.POSITIVE_INFINITY);
   return next === Number.POSITIVE_INFINITY ? [] : [next / 1000];
@@ -126,7 +133,7 @@ function soonestOf(waitsMs: readonly number[]): readonly number[] {
 type Judgement = {
   readonly isReserved: boolean;
   readonly isOverdue?: boolean;
-  /** When the judgement may be another. */
+  /** Delay until the assessment may change. */
   readonly waitMs?: number | undefined;
 };
 
@@ -134,7 +141,7 @@ function judge(pod: Pod, isInFullDomain: boolean, circumstances: Circumstances):
   const { strategy, revision, updatedAt, now } = circumstances;
   const marked = pod.metadata.labels?.[reservedPodLabel];
   const probation = probationMs(strategy);
-  // What is new in a domain that was full has yet to show that it finds a node.
+  // A new Pod in an unschedulable subset is reserved until it is proven to be schedulable.
   if (marked === undefined && isInFullDomain) return { isReserved: true, waitMs: probation };
   const isUpdated = revisionOf(pod) === revision;
   if (marked === 'true') {
@@ -154,7 +161,7 @@ function waiting(remainingMs: number | undefined, probation: number): Judgement 
     : { isReserved: false, waitMs: remainingMs };
 }
 
-/** Every Pod says whether it waits, so that autoscalers can leave out those that do. */
+/** Labels every Pod as reserved or not, so that autoscalers can exclude reserved Pods. */
 function mark(pod: Pod, isReserved: boolean): readonly Action[] {
   const value = String(isReserved);
   if (pod.metadata.labels?.[reservedPodLabel] === value) return [];

@@ -39,7 +39,7 @@ function webOf(more: Partial<UnitedDeployment['spec']> = {}) {
   };
 }
 
-/** The workloads of a kind: domain, replicas, partition. */
+/** Returns the workloads of a kind: subset, replicas, partition. */
 async function workloadsIn({ client }: TestCluster, kind: Kind): Promise<readonly string[]> {
   const { items } = await client.list(kind, { namespace: 'default' });
   return (items as readonly Workload[])
@@ -63,7 +63,7 @@ async function settle(cluster: TestCluster): Promise<void> {
   for (let turn = 0; turn < 12; turn++) await cluster.runPods();
 }
 
-test('a UnitedDeployment keeps a CloneSet in each domain, and reports all of them', async () => {
+test('a UnitedDeployment keeps a CloneSet for each subset, and aggregates their status', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await client.create(unitedDeployment, webOf());
@@ -92,7 +92,7 @@ test('a UnitedDeployment keeps a CloneSet in each domain, and reports all of the
   );
 });
 
-test('another image goes to every domain as far as its partition lets it, and what came before is kept', async () => {
+test('a new image reaches every subset up to its partition, and the former revision is kept', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await client.create(unitedDeployment, webOf());
@@ -124,7 +124,7 @@ test('another image goes to every domain as far as its partition lets it, and wh
     assert.deepEqual(Object.keys(metadata.labels ?? {}), ['controller.kubernetes.io/hash']);
 });
 
-test('a domain that is taken away takes its Pods with it, and another template another kind of workload', async () => {
+test('a removed subset loses its workload, and a new template type replaces the workloads', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await client.create(unitedDeployment, webOf());
@@ -146,7 +146,7 @@ for (const [template, kind] of [
   [{ statefulSetTemplate: { metadata, spec: { ...spec(), serviceName: '' } } }, builtinStatefulSet],
   [{ deploymentTemplate: { metadata, spec: spec() } }, deployment],
 ] as const) {
-  test(`a UnitedDeployment keeps a ${kind.kind} of Kubernetes in each domain`, async () => {
+  test(`a UnitedDeployment keeps Kubernetes' ${kind.kind} for each subset`, async () => {
     await using cluster = await startTestCluster();
     const { client } = cluster;
     await client.create(unitedDeploymentV1alpha1, webOf({ template }));
@@ -160,13 +160,13 @@ for (const [template, kind] of [
   });
 }
 
-test('what cannot be divided is told, and nothing is changed', async () => {
+test('an impossible allocation records an event, and changes nothing', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const subsets = [{ name: 'north', replicas: 3 }, { name: 'south' }];
   await client.create(unitedDeployment, webOf({ topology: { subsets } }));
   await cluster.pass(1);
-  // The scale subresource is not asked about.
+  // The scale subresource is not validated.
   await client.patch(unitedDeployment, reference, { spec: { replicas: 2 } }, { type: 'merge', subresource: 'scale' });
   await cluster.pass(1);
   assert.deepEqual(await workloadsIn(cluster, cloneSet), ['north 3 0', 'south 1 0']);

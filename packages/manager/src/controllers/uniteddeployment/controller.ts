@@ -40,12 +40,14 @@ function observe(caches: Caches, key: Key): Observed | undefined {
   };
 }
 
-/** Workloads of every sort have what is common to all. */
+/** Returns the workload cache of a type. All types share the fields of `Workload`. */
 function workloadsOf(caches: Caches, { kind }: Sort): ObjectReader<Workload> {
   return caches.of(kind) as ObjectReader<unknown> as ObjectReader<Workload>;
 }
 
-/** Between a Deployment and its Pods there are ReplicaSets, which are only read where there is one. */
+/**
+ * Returns the Pods of a workload. The Pods of a Deployment belong to ReplicaSets, which are only read for Deployments.
+ */
 function podsOf(caches: Caches, workload: Workload): readonly Pod[] {
   const pods = caches.of(pod);
   if (workload.kind !== 'Deployment') return pods.controlledBy(workload);

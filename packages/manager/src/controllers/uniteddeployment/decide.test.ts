@@ -51,7 +51,7 @@ function decided(owner: UnitedDeployment, { pods = {}, revisions = [], ...world 
 }
 
 function inWords(action: Action): string {
-  if (action.type === 'record') return `tell ${action.event.reason}: ${action.event.message}`;
+  if (action.type === 'record') return `event ${action.event.reason}: ${action.event.message}`;
   if (action.type === 'effect') return action.name;
   const { kind, metadata, spec } = action.object as Workload;
   if (kind === 'ControllerRevision' || kind === 'Pod' || action.type === 'remove') {
@@ -65,7 +65,7 @@ function inWords(action: Action): string {
     : `${action.type} ${kind} ${metadata.name}`;
 }
 
-/** The revision of a template, as it is stored. */
+/** Returns the stored revision of a template. */
 function revisionFor(owner: UnitedDeployment, revision = 1): ControllerRevision {
   const none = { revisions: [], findRevision: () => undefined };
   const [creation] = chartCourse(owner, sortOf(owner.spec.template)!, none).actions;
@@ -74,7 +74,7 @@ function revisionFor(owner: UnitedDeployment, revision = 1): ControllerRevision 
 
 const nameOf = ({ metadata }: KubernetesObject) => metadata.name ?? '';
 
-/** A UnitedDeployment whose workloads are all as they should be, and its world. */
+/** Builds a UnitedDeployment with up-to-date workloads, and its observed state. */
 function settled(
   spec: Partial<UnitedDeployment['spec']> = {},
   options: { readonly [subset: string]: WorkloadOptions } = {},
@@ -98,7 +98,7 @@ function settled(
 }
 
 for (const sort of sorts) {
-  test(`a UnitedDeployment makes a ${sort.name} for each domain`, () => {
+  test(`a UnitedDeployment creates a ${sort.name} for each subset`, () => {
     const owner = deploymentOf({ template: templateFor(sort) });
     const { does, status } = decided(owner);
     const note = sort.name === 'Deployment' ? '' : ' with partition 0';
@@ -106,7 +106,7 @@ for (const sort of sorts) {
       `create ControllerRevision ${nameOf(revisionFor(owner))}`,
       `create ${sort.kind.kind} a of 2${note}`,
       `create ${sort.kind.kind} b of 2${note}`,
-      `tell SuccessfulUpdateSubset: Create 2 Subset (${sort.name})`,
+      `event SuccessfulUpdateSubset: Create 2 Subset (${sort.name})`,
     ]);
     assert.deepEqual(
       status?.conditions?.map(({ type, status: state }) => [type, state]),
@@ -120,7 +120,7 @@ for (const sort of sorts) {
   });
 }
 
-test('where all is as it should be nothing is done, and all is counted', () => {
+test('an up-to-date UnitedDeployment needs no action, and counts its Pods', () => {
   const { owner, world, updated } = settled();
   const { does, status } = decided(owner, world);
   assert.deepEqual(does, []);
@@ -163,37 +163,37 @@ const changes: readonly {
   readonly does: readonly string[];
 }[] = [
   {
-    is: 'other replicas are divided anew',
+    is: 'new replicas are allocated again',
     after: { replicas: 7 },
     does: ['update CloneSet a of 3 with partition 0', 'update CloneSet b of 4 with partition 0'],
   },
   {
-    is: 'only domains that change are written',
+    is: 'only changed subsets are written',
     after: { replicas: 5 },
     does: ['update CloneSet b of 3 with partition 0'],
   },
   {
-    is: 'a partition is no more than the replicas',
+    is: 'a partition is at most the replicas',
     after: partitions({ a: 9, b: 1 }),
     does: ['update CloneSet a of 2 with partition 2', 'update CloneSet b of 2 with partition 1'],
   },
   {
-    is: 'a patch that changes is carried out',
+    is: 'a changed patch is applied',
     after: subsetsOf({ name: 'a', patch: { metadata: { labels: { x: 'y' } } } }, { name: 'b' }),
     does: ['update CloneSet a of 2 with partition 0'],
   },
   {
-    is: 'a new domain is made before the others change',
+    is: 'a new subset is created before the others change',
     after: subsetsOf({ name: 'a' }, { name: 'b' }, { name: 'c', replicas: 2 }),
     does: [
       'create CloneSet c of 2 with partition 0',
-      'tell SuccessfulUpdateSubset: Create 1 Subset (CloneSet)',
+      'event SuccessfulUpdateSubset: Create 1 Subset (CloneSet)',
       'update CloneSet a of 1 with partition 0',
       'update CloneSet b of 1 with partition 0',
     ],
   },
   {
-    is: 'a domain that is gone is deleted',
+    is: 'the workload of a removed subset is deleted',
     after: subsetsOf({ name: 'b' }),
     does: ['remove CloneSet web-a-x', 'update CloneSet b of 4 with partition 0'],
   },
@@ -206,7 +206,7 @@ for (const { is, before, after, does } of changes) {
   });
 }
 
-test('another template goes to every domain, and is told of until every Pod has it', () => {
+test('a new template reaches every subset, and is reported until every Pod is updated', () => {
   const { owner, world, updated } = settled();
   const template = templateFor(cloneSets, { template: { ...podTemplate, spec: { containers: [] } } });
   const changed = { ...owner, spec: { ...owner.spec, template } };
@@ -222,7 +222,7 @@ test('another template goes to every domain, and is told of until every Pod has 
   assert.deepEqual([told?.status, told?.reason], ['False', 'UnitedDeploymentRevisionUpdating']);
 });
 
-test('while Pods are updated their workload is written as it should be time and again', () => {
+test('a workload is written repeatedly while its Pods are updated', () => {
   const { owner, world } = settled();
   const pods = {
     ...world.pods,
@@ -233,7 +233,7 @@ test('while Pods are updated their workload is written as it should be time and 
   assert.deepEqual([status?.updatedReplicas, status?.updatedReadyReplicas], [3, 3]);
 });
 
-test('an update is not over while a partition keeps a Pod, though its workload counts too few for a moment', () => {
+test('an update is not complete while a partition keeps a Pod, even if the workload counts too few for a moment', () => {
   const { owner, world, updated } = settled();
   const [first, second] = world.workloads as [Workload, Workload];
   const workloads = [{ ...first, status: { replicas: 1, readyReplicas: 1 } }, second];
@@ -245,13 +245,13 @@ test('an update is not over while a partition keeps a Pod, though its workload c
   assert.deepEqual([status?.currentRevision, status?.updatedRevision], ['old', updated]);
 });
 
-test('Pods that leave are not counted as updated', () => {
+test('terminating Pods are not counted as updated', () => {
   const { owner, world, updated } = settled();
   const pods = { ...world.pods, 'web-a-x': [podOf('p', { revision: updated, ready: 9, isLeaving: true })] };
   assert.equal(decided(owner, { ...world, pods }).status?.updatedReplicas, 2);
 });
 
-test('of two workloads of one domain the older stays', () => {
+test('the older of two workloads of one subset stays', () => {
   const { owner, world, updated } = settled();
   const made = (name: string, age: number): Workload => {
     const workload = workloadOf(cloneSets, 'a', { revision: updated, name });
@@ -264,7 +264,7 @@ test('of two workloads of one domain the older stays', () => {
   assert.deepEqual((actions[0] as RemoveAction).options, { propagationPolicy: 'Background' });
 });
 
-test('a workload of nobody is taken in if it says which domain it is for, and left alone if not', () => {
+test('an orphaned workload is adopted if it has a subset name, and ignored otherwise', () => {
   const { owner, world, updated } = settled();
   const [first, second] = world.workloads as [Workload, Workload];
   const orphan = workloadOf(cloneSets, 'a', { revision: updated, isOwned: false });
@@ -274,7 +274,7 @@ test('a workload of nobody is taken in if it says which domain it is for, and le
   assert.deepEqual(does, ['patch CloneSet a of 2 with partition 0']);
 });
 
-test('a workload of its own that says no domain is told of, and nothing is done', () => {
+test('an own workload without a subset name records an event, and nothing is done', () => {
   const { owner, world } = settled();
   const [first, second] = world.workloads as [Workload, Workload];
   const lost = { ...first, metadata: { ...first.metadata, labels: { app: 'web' } } };
@@ -282,13 +282,13 @@ test('a workload of its own that says no domain is told of, and nothing is done'
   const fault =
     'fail to get subSet name from label of subset default/web-a-x: no label apps.kruise.io/subset-name found';
   assert.deepEqual(does, [
-    `tell FailedFindSubsets: ${fault}`,
-    `tell Failed FindSubsets: fail to get all Subsets for UnitedDeployment default/web: ${fault}`,
+    `event FailedFindSubsets: ${fault}`,
+    `event Failed FindSubsets: fail to get all Subsets for UnitedDeployment default/web: ${fault}`,
   ]);
   assert.equal(status, undefined);
 });
 
-test('workloads of another sort are deleted', () => {
+test('workloads of another type are deleted', () => {
   const { owner, world } = settled();
   const misfits = [workloadOf(sortNamed('Deployment'), 'a', { name: 'former' })];
   const { does, status } = decided(owner, { ...world, misfits });
@@ -296,44 +296,44 @@ test('workloads of another sort are deleted', () => {
   assert.ok(status?.conditions?.some(({ type }) => type === 'SubsetProvisioned'));
 });
 
-test('a patch that cannot be carried out is told of, and nothing is reported', () => {
+test('an invalid patch records an event, and no status is written', () => {
   const { owner, world } = settled();
   const patch = { spec: { containers: 'x' } } as never;
   const topology = { subsets: [{ name: 'a', patch }, { name: 'b' }] };
   const changed = { ...owner, spec: { ...owner.spec, topology } };
   const { does, status } = decided(changed, world);
-  assert.match(does.join(), /^tell FailedUpdateSubset: Error updating PodSet \(CloneSet\) web-a-x when updating: /);
+  assert.match(does.join(), /^event FailedUpdateSubset: Error updating PodSet \(CloneSet\) web-a-x when updating: /);
   assert.equal(status, undefined);
   const made = decided(deploymentOf({ topology }), { revisions: world.revisions });
   assert.match(
     made.does[0]!,
-    /^tell FailedUpdateSubset: fail to manage Subset provision: fail to create Subset \(CloneSet\) a: /,
+    /^event FailedUpdateSubset: fail to manage Subset provision: fail to create Subset \(CloneSet\) a: /,
   );
   assert.equal(made.status, undefined);
 });
 
-test('what fails is not reported as done', () => {
+test('failed writes are not reported as done', () => {
   const { owner, world } = settled({ replicas: 6 });
   assert.equal(decided(owner, world, 1).status, undefined);
 });
 
-test('replicas that cannot be divided are told of, and nothing else is done', () => {
+test('an impossible allocation records an event, and nothing else is done', () => {
   const { owner, world } = settled();
   const changed = { ...owner, spec: { ...owner.spec, ...subsetsOf({ name: 'a', replicas: 9 }, { name: 'b' }) } };
   const fault = "specified subsets' replica (9) is greater than UnitedDeployment replica (4)";
   const { does, status } = decided(changed, world);
-  assert.deepEqual(does, [`tell Failed SpecifySubsetReplicas: Specified subset replicas is ineffective: ${fault}`]);
+  assert.deepEqual(does, [`event Failed SpecifySubsetReplicas: Specified subset replicas is ineffective: ${fault}`]);
   assert.equal(status, undefined);
 });
 
-test('a UnitedDeployment on its way out, or without a template, is left alone', () => {
+test('a UnitedDeployment that is terminating, or without a template, is ignored', () => {
   const owner = deploymentOf();
   const leaving = { ...owner, metadata: { ...owner.metadata, deletionTimestamp: ago(1) } };
   assert.deepEqual(decided(leaving).does, []);
   assert.deepEqual(decided(deploymentOf({ template: {} })).does, []);
 });
 
-test('an existing workload of a domain that is nowhere known does no harm', () => {
+test('an existing workload of an unknown subset is deleted', () => {
   const { owner, world, updated } = settled();
   const adaptive = { ...owner.spec.topology, scheduleStrategy: { type: 'Adaptive' as const } };
   const changed = { ...owner, spec: { ...owner.spec, topology: adaptive } };
@@ -346,7 +346,7 @@ test('an existing workload of a domain that is nowhere known does no harm', () =
   );
 });
 
-test('what was told of a domain that is gone stays, without Pods', () => {
+test('the status of a removed subset stays, without Pods', () => {
   const { owner, world, updated } = settled();
   const gone = { name: 'z', replicas: 2, readyReplicas: 2, partition: 1 };
   const former = { ...owner, status: { ...owner.status!, subsetStatuses: [gone] } };
@@ -371,7 +371,7 @@ const numbered = (sort: Sort, partition: number, type?: string) => {
   return { owner, world: { ...world, pods: { ...world.pods, 'web-a-x': pods } } };
 };
 
-test('Pods that would hold up the update of a StatefulSet of Kubernetes are deleted', () => {
+test("Pods that would block the update of Kubernetes' StatefulSet are deleted", () => {
   const { owner, world } = numbered(sortNamed('StatefulSet'), 1);
   const removed = decided(owner, world).does.filter((each) => each.startsWith('remove'));
   assert.deepEqual(removed, ['remove Pod web-a-x-2']);
@@ -389,7 +389,7 @@ test('Pods that would hold up the update of a StatefulSet of Kubernetes are dele
   }
 });
 
-test('with OnDelete the partition is how many Pods are still old', () => {
+test('with OnDelete the partition is the number of outdated Pods', () => {
   const sort = sortNamed('StatefulSet');
   const pods = [podOf('a', { revision: 'old' }), podOf('b', { revision: 'web-1' })];
   assert.equal(sort.partitionOf(workloadOf(sort, 'a', { type: 'OnDelete', revision: 'web-1' }), pods), 1);
@@ -401,7 +401,7 @@ test('the partition of a CloneSet may be a percentage', () => {
   assert.equal(cloneSets.partitionOf({ ...workload, spec }, []), 2);
 });
 
-test('revisions beyond the limit go, but none that Pods are at', () => {
+test('revisions beyond the limit are pruned, except for those in use', () => {
   const { owner, world, updated } = settled({ revisionHistoryLimit: 2 });
   const [own] = world.revisions as [ControllerRevision];
   const old = (name: string, revision: number): ControllerRevision => ({
@@ -421,7 +421,7 @@ test('revisions beyond the limit go, but none that Pods are at', () => {
   assert.deepEqual([status?.currentRevision, status?.updatedRevision], ['r1', updated]);
 });
 
-test('a template that comes back has its revision again', () => {
+test('a rollback reuses the revision of the template', () => {
   const { owner, world, updated } = settled({ template: templateFor(sortNamed('Deployment')) });
   const [own] = world.revisions as [ControllerRevision];
   const later = { ...own, metadata: { ...own.metadata, name: 'later' }, data: { later: true }, revision: 2 };
@@ -435,7 +435,7 @@ const reserving = {
   adaptive: { reserveUnschedulablePods: true, rescheduleCriticalSeconds: 10, unschedulableDuration: 30 },
 } as const;
 
-/** Domain `a` has two Pods: one runs, one waits. */
+/** Builds subset `a` with a running Pod and an unschedulable Pod. */
 function waiting(spec: Partial<UnitedDeployment['spec']> = {}) {
   const topology = { subsets: [{ name: 'a', maxReplicas: 2 }, { name: 'b' }], scheduleStrategy: reserving };
   const { owner, world, updated } = settled({ topology, ...spec }, { a: { readyReplicas: 1 } });
@@ -455,7 +455,7 @@ function waiting(spec: Partial<UnitedDeployment['spec']> = {}) {
   return { owner, updated, world: { ...world, pods } };
 }
 
-test('a Pod that waits is marked, has a stand-in, and is not counted', () => {
+test('an unschedulable Pod is labelled as reserved, gets a replacement, and is not counted', () => {
   const { owner, world } = waiting();
   const { does, status, requeueAfterSeconds } = decided(owner, world);
   assert.deepEqual(does, ['patch Pod p1', 'update CloneSet b of 3 with partition 0']);
@@ -474,7 +474,7 @@ test('a Pod that waits is marked, has a stand-in, and is not counted', () => {
   ]);
 });
 
-test('Pods that wait do not hold up an update', () => {
+test('reserved Pods do not block an update', () => {
   const { owner, world, updated } = waiting();
   const [running, waits] = [
     podOf('p0', { revision: updated, ready: 60, mark: 'false' }),
@@ -485,11 +485,11 @@ test('Pods that wait do not hold up an update', () => {
   const { actions } = decided({ ...owner, spec: { ...owner.spec, template } }, { ...world, pods });
   const update = actions.find(({ type }) => type === 'update') as CreateAction;
   const { rollingUpdate } = (update.object as Workload).spec?.updateStrategy ?? {};
-  // Those that are not ready; none is overdue yet.
+  // Pods that are not ready; none has exceeded the update timeout yet.
   assert.equal(rollingUpdate?.maxUnavailable, 1);
 });
 
-test('a domain that has room again and grows has yet to prove it', () => {
+test('a recovered subset that scales out is not proven yet', () => {
   const { owner, world } = waiting({ replicas: 6 });
   const condition = { type: 'Schedulable', status: 'False', reason: 'reschedule', message: 'x' } as const;
   const told = [{ name: 'b', conditions: [{ ...condition, lastTransitionTime: ago(5) }] }];
@@ -501,7 +501,7 @@ test('a domain that has room again and grows has yet to prove it', () => {
   ]);
 });
 
-test('a domain that joins others has yet to show that Pods find nodes there', () => {
+test('a subset that joins others is not proven yet', () => {
   const topology = { subsets: [{ name: 'a' }, { name: 'b' }], scheduleStrategy: reserving };
   const of = (status?: Partial<UnitedDeploymentStatus>) =>
     decided(deploymentOf({ topology }, status)).status?.subsetStatuses?.map(({ name, conditions = [] }) => [
@@ -515,7 +515,7 @@ test('a domain that joins others has yet to show that Pods find nodes there', ()
   ]);
 });
 
-test('new domains are looked at again when their Pods may have waited too long', () => {
+test('new subsets are requeued for the pending timeout', () => {
   const topology = { subsets: [{ name: 'a' }], scheduleStrategy: { type: 'Adaptive' } } as const;
   assert.equal(decided(deploymentOf({ topology })).requeueAfterSeconds, 30);
   assert.equal(decided(deploymentOf()).requeueAfterSeconds, undefined);
@@ -529,7 +529,7 @@ const anySpec = fc.record({
   sort: fc.constantFrom(...sorts),
 });
 
-test('whatever was there before, what is decided leads to where nothing is left to do', () => {
+test('from any state, the decisions converge', () => {
   fc.assert(
     fc.property(fc.array(anySpec, { minLength: 1, maxLength: 4 }), (specs) => {
       const objects: Objects = new Map();

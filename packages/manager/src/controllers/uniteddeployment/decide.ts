@@ -1,7 +1,7 @@
 /**
- * A UnitedDeployment keeps a workload in each of its domains (uniteddeployment.md §6, §10). Each look goes the same way:
- * which revision the template is, what there is of each domain, how the replicas are to be divided, and what has to be
- * written for that. Workloads that are missing and those that are too many come before those that are to change.
+ * UnitedDeployment reconciler: keeps a workload for each subset. A reconcile determines the revision of the template,
+ * the existing workloads, the allocation of replicas, and the writes. Missing and excess workloads come before changed
+ * workloads.
  */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
@@ -23,13 +23,13 @@ import { type ExistingSubset, type ExistingSubsets, findWorkloads, subsetOf } fr
 
 export type Observed = {
   readonly owner: UnitedDeployment;
-  /** Revisions of the UnitedDeployment, and of nobody. */
+  /** Revisions that the UnitedDeployment controls, and orphaned revisions. */
   readonly revisions: readonly ControllerRevision[];
-  /** The revision of a name in its namespace, whoever it belongs to. */
+  /** Finds a revision by name in the UnitedDeployment's namespace, whatever its owner. */
   readonly findRevision: (name: string) => ControllerRevision | undefined;
-  /** Workloads of the sort it has a template for: its own, and those of nobody. */
+  /** Workloads of the template's type: controlled by the UnitedDeployment, or orphaned. */
   readonly workloads: readonly Workload[];
-  /** Its own workloads of other sorts. */
+  /** Workloads of other types that the UnitedDeployment controls. */
   readonly misfits: readonly Workload[];
   readonly podsOf: (workload: Workload) => readonly Pod[];
 };
@@ -39,7 +39,7 @@ const failedDuplicate = { reason: 'FailedDeleteDuplicatedSubsets', message: '{er
 export function decide(observed: Observed, now: Instant): Decision<UnitedDeploymentStatus | undefined> {
   const { owner, misfits } = observed;
   const sort = sortOf(owner.spec.template);
-  // With its owner the garbage collector deletes every workload.
+  // The garbage collector deletes the workloads of a deleted owner.
   if (!sort || isBeingDeleted(owner)) return { actions: [] };
   const course = chartCourse(owner, sort, observed);
   const found = findWorkloads(owner, observed.workloads);
@@ -69,7 +69,7 @@ export function decide(observed: Observed, now: Instant): Decision<UnitedDeploym
   const pods = [...subsets.values()].reduce((sum, subset) => sum + subset.pods.length, 0);
   return {
     actions: [...preparation, ...marks, ...work.actions],
-    // What was not carried out is not reported as if it were.
+    // The status does not report what failed.
     status: ({ failures }) => (work.isFaulty || failures.length > 0 ? undefined : status),
     ...earliestRequeue(...work.seconds, ...[...assessments.values()].flatMap(({ seconds }) => seconds)),
     minIntervalMs: restBetweenLooks(pods),
@@ -104,7 +104,7 @@ function assessAll(
   return new Map([...subsets].map(([name, subset]) => [name, of(subset)]));
 }
 
-/** How many Pods of each domain stay at the old revision. */
+/** Returns the number of Pods of each subset that stay at the old revision. */
 function partitionsOf({ spec }: UnitedDeployment, replicas: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const { type, manualUpdate } = spec.updateStrategy ?? {};
   const asked = type === 'Manual' ? manualUpdate?.partitions : undefined;

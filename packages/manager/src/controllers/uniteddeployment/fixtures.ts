@@ -7,16 +7,16 @@ import { formatTime, instantOf } from '@kruise/values/time';
 import { type Sort, sorts, type Workload } from './sorts.ts';
 
 export const now = instantOf(2026, 1, 1);
-/** So many seconds ago. */
+/** Returns the time some seconds ago. */
 export const ago = (seconds: number) => formatTime(now - seconds * 1000);
 
 const labels = { app: 'web' };
 
 export const podTemplate = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'app:v1' }] } };
 
-/** A template of a sort, that says as little as it can. */
+/** Returns a minimal template of a workload type. */
 export function templateFor(sort: Sort, spec: object = {}): SubsetTemplate {
-  // Every sort has a template of Pods; tests add what is the sort's own.
+  // Every workload type has a Pod template; tests add type-specific fields.
   const whole = { selector: { matchLabels: labels }, template: podTemplate, ...spec };
   return { [sort.template]: { metadata: { labels }, spec: whole } } as SubsetTemplate;
 }
@@ -54,11 +54,11 @@ export type WorkloadOptions = {
   readonly revision?: string;
   readonly type?: string;
   readonly name?: string;
-  /** Whether it belongs to the UnitedDeployment; it does by default. */
+  /** Set where the UnitedDeployment owns the workload; true by default. */
   readonly isOwned?: boolean;
 };
 
-/** A workload of a domain, as it should be unless said otherwise. */
+/** Builds the workload of a subset, in its desired state by default. */
 export function workloadOf(sort: Sort, subset: string, options: WorkloadOptions = {}): Workload {
   const { replicas = 2, readyReplicas = replicas, revision = '', partition = 0, type, isOwned = true } = options;
   const name = options.name ?? `web-${subset}-x`;
@@ -89,14 +89,14 @@ export function workloadOf(sort: Sort, subset: string, options: WorkloadOptions 
 
 export type PodOptions = {
   readonly revision?: string;
-  /** How many seconds ago it was made. */
+  /** Age of the Pod in seconds. */
   readonly age?: number;
-  /** For how many seconds it has been ready; not at all where nothing is said. */
+  /** Seconds since the Pod became ready; not ready where undefined. */
   readonly ready?: number;
-  /** What is said of whether it is reserved. */
+  /** Value of the reservation label. */
   readonly mark?: string;
   readonly isLeaving?: boolean;
-  /** Whether it has found no node. */
+  /** Set for an unschedulable Pod. */
   readonly isPending?: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** What has to be written for every domain to have the workload it should have (uniteddeployment.md §10). */
+/** Creation, update and deletion of the workloads of subsets. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Subset, UnitedDeployment } from '@kruise/api/kruise/uniteddeployment';
 import { subsetPatchAnnotation } from '@kruise/api/kruise/well-known';
@@ -27,29 +27,29 @@ import { patchText, type Target, workloadFor } from './workload.ts';
 export type Plan = {
   readonly owner: UnitedDeployment;
   readonly sort: Sort;
-  /** The name of the revision all are going to. */
+  /** Name of the update revision. */
   readonly revision: string;
   readonly subsets: ExistingSubsets;
   readonly assessments: ReadonlyMap<string, Assessment>;
   readonly replicas: ReadonlyMap<string, number>;
   readonly partitions: ReadonlyMap<string, number>;
-  /** Its own workloads of other sorts. */
+  /** Workloads of other types that the UnitedDeployment controls. */
   readonly misfits: readonly Workload[];
 };
 
 export type Work = {
   readonly actions: readonly Action[];
-  /** Whether workloads are made or deleted. */
+  /** Set where workloads are created or deleted. */
   readonly hasProvisioned: boolean;
-  /** Whether something cannot even be tried. */
+  /** Set where an action is impossible. */
   readonly isFaulty: boolean;
-  /** When to look again though nothing happens. */
+  /** Requeue delays in seconds. */
   readonly seconds: readonly number[];
 };
 
 /**
- * Workloads that are not wanted go whatever becomes of the others. Those there are change only once none is missing:
- * what one domain gives up, another is to have.
+ * Plans the writes. Workloads that are not desired are deleted in any case. Existing workloads change only when none is
+ * missing: replicas that one subset gives up move to another.
  */
 export function manage(plan: Plan): Work {
   const { owner, sort, subsets } = plan;
@@ -82,12 +82,12 @@ function succeeded(owner: UnitedDeployment, message: string): Action {
   return record({ about: owner, type: 'Normal', reason: 'SuccessfulUpdateSubset', message });
 }
 
-/** Something that cannot be tried is only told. */
+/** Reports whether an action is only an event, because the write is impossible. */
 function isFault(action: Action): boolean {
   return action.type === 'record';
 }
 
-/** Tells what is wrong with a domain's patch instead of using it. */
+/** Returns the action, or an event where the patch of the subset is invalid. */
 function unlessFaulty<T extends Action>(owner: UnitedDeployment, message: string, make: () => T): T | Action {
   try {
     return make();
@@ -121,7 +121,7 @@ function targetOf({ revision, replicas, partitions }: Plan, subset: Subset): Tar
   return { subset, revision, replicas: replicas.get(name) ?? 0, partition: partitions.get(name) ?? 0 };
 }
 
-/** That all are deleted is told with the last. */
+/** Deletes the workloads of removed subsets. The last deletion records the event. */
 function deleteSubsets({ owner, sort }: Plan, leaving: readonly ExistingSubset[]): readonly Action[] {
   const staying = leaving.filter(({ workload }) => !isBeingDeleted(workload));
   return staying.map(({ name, workload }, index) => {
@@ -142,7 +142,7 @@ function deleteMisfit(owner: UnitedDeployment, workload: Workload): RemoveAction
   return independent(deleteWorkload(owner, workload, failed));
 }
 
-/** Deletes a workload, and behind its back its Pods. */
+/** Deletes a workload; the garbage collector deletes its Pods in the background. */
 export function deleteWorkload(owner: UnitedDeployment, workload: Workload, failed: Failure): RemoveAction {
   const removal: RemoveAction = { ...remove(workload), options: { propagationPolicy: 'Background' } };
   return announced(removal, { about: owner, failed });
@@ -165,7 +165,7 @@ function changeWorkload(plan: Plan, subset: Subset): readonly Action[] {
   return [change, ...(isFault(change) ? [] : stuckPods(plan, existing, target).map(deletePod))];
 }
 
-/** Whether nothing of a workload has to change; while it is updated, it is written as it should be time and again. */
+/** Reports whether a workload needs no change. During an update the workload is written repeatedly. */
 function isRight(existing: ExistingSubset, { subset, revision, replicas, partition }: Target): boolean {
   const { workload, updatedReplicas, statusReplicas } = existing;
   return (
@@ -177,7 +177,7 @@ function isRight(existing: ExistingSubset, { subset, revision, replicas, partiti
   );
 }
 
-/** Pods that wait for a node are not to hold up an update. */
+/** Raises maxUnavailable, so that unschedulable Pods do not block an update. */
 function unavailability(
   { owner, assessments }: Plan,
   { name, replicas, readyReplicas }: ExistingSubset,
@@ -185,11 +185,14 @@ function unavailability(
   const assessment = assessments.get(name);
   if (!isReserving(owner.spec.topology?.scheduleStrategy) || !assessment?.isUnschedulable) return {};
   const maxUnavailable = replicas - readyReplicas + assessment.overduePods;
-  // None at all would be refused, or end the update.
+  // A maxUnavailable of 0 would be refused, or would stop the update.
   return maxUnavailable > 0 ? { maxUnavailable } : {};
 }
 
-/** StatefulSets of Kubernetes wait for ever for a Pod of an old revision that does not become ready. */
+/**
+ * Returns the Pods that block a rolling update: Kubernetes' StatefulSet waits forever for a Pod at an old revision that
+ * does not become ready.
+ */
 function stuckPods(
   { sort, revision }: Plan,
   { workload, pods }: ExistingSubset,

@@ -1,4 +1,4 @@
-/** Pods that find no node, on a real API server: given to other domains, or left to wait while others stand in. */
+/** Unschedulable Pods on a real API server: moved to other subsets, or reserved with replacement Pods. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Pod, pod } from '@kruise/api/core/pod';
@@ -16,7 +16,7 @@ const templateOf = (image = 'app:v1') => ({
 const domainOf = ({ metadata: { labels } }: Pod) => labels?.['apps.kruise.io/subset-name'] ?? '';
 const markOf = ({ metadata: { labels } }: Pod) => labels?.['apps.kruise.io/united-deployment-reserved-pod'];
 
-/** A cluster in which Pods find nodes in some domains only, and a UnitedDeployment. */
+/** Starts a cluster in which only some subsets have nodes, and a UnitedDeployment. */
 async function startDomains(subsets: readonly Subset[], replicas: number, adaptive: object) {
   const cluster = await startTestCluster();
   const { client } = cluster;
@@ -31,7 +31,7 @@ async function startDomains(subsets: readonly Subset[], replicas: number, adapti
   return {
     cluster,
     withRoom,
-    /** Lets so many seconds go by; who finds a node runs at once. */
+    /** Advances the clock; scheduled Pods run at once. */
     async pass(seconds: number) {
       for (let second = 0; second < seconds; second++) {
         for (const each of await pods())
@@ -53,7 +53,7 @@ async function startDomains(subsets: readonly Subset[], replicas: number, adapti
     async images() {
       return [...new Set((await pods()).map((each) => each.spec?.containers[0]?.image))];
     },
-    /** The domains that are told to be full. */
+    /** Returns the subsets that the status reports as unschedulable. */
     async full() {
       const { status } = await client.get(unitedDeployment, reference);
       const isFull = (conditions: readonly { readonly status: string }[] = []) =>
@@ -64,7 +64,7 @@ async function startDomains(subsets: readonly Subset[], replicas: number, adapti
   };
 }
 
-/** What a scheduler says of a Pod for which there is no node. */
+/** Sets the scheduler's condition of an unschedulable Pod. */
 async function refuse({ client }: TestCluster, { metadata: { name = '', namespace = '' }, spec }: Pod): Promise<void> {
   if (spec?.nodeName) return;
   const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }];
@@ -72,7 +72,7 @@ async function refuse({ client }: TestCluster, { metadata: { name = '', namespac
   await client.patch(pod, { name, namespace }, { status }, { type: 'strategic', subresource: 'status' });
 }
 
-test('Pods that find no node are given to domains further on, and come back when there is room', async () => {
+test('unschedulable Pods move to later subsets, and return when there is capacity', async () => {
   const subsets = [{ name: 'a', maxReplicas: 2 }, { name: 'b', maxReplicas: 2 }, { name: 'c' }];
   const times = { rescheduleCriticalSeconds: 10, unschedulableDuration: 10 };
   const world = await startDomains(subsets, 3, times);
@@ -101,7 +101,7 @@ test('Pods that find no node are given to domains further on, and come back when
   assert.deepEqual(await world.counts(), [2, 1, 0]);
 });
 
-test('a least is kept though Pods find no node', async () => {
+test('a minimum is kept even if Pods are unschedulable', async () => {
   const subsets = [{ name: 'a', minReplicas: 1, maxReplicas: 2 }, { name: 'b' }];
   const times = { rescheduleCriticalSeconds: 10, unschedulableDuration: 20 };
   const world = await startDomains(subsets, 3, times);
@@ -120,7 +120,7 @@ test('a least is kept though Pods find no node', async () => {
   assert.deepEqual(await world.counts(), [2, 3]);
 });
 
-test('Pods that find no node wait on, others stand in, and go when those have proved themselves', async () => {
+test('reserved Pods stay pending, and their replacements are deleted when they are proven', async () => {
   const subsets = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
   const times = { rescheduleCriticalSeconds: 10, unschedulableDuration: 1, reserveUnschedulablePods: true };
   const world = await startDomains(subsets, 2, times);
@@ -158,7 +158,7 @@ test('Pods that find no node wait on, others stand in, and go when those have pr
   assert.deepEqual([await world.counts(), (await world.status()).replicas], [[5, 0, 0], 5]);
 });
 
-test('Pods a domain has at least wait there, and are stood in for', async () => {
+test("Pods of a subset's minimum stay pending there, and get replacements", async () => {
   const subsets = [{ name: 'a', minReplicas: 1 }, { name: 'b', minReplicas: 1 }, { name: 'c' }];
   const times = { rescheduleCriticalSeconds: 10, unschedulableDuration: 1, reserveUnschedulablePods: true };
   const world = await startDomains(subsets, 2, times);

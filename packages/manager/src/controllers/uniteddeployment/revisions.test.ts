@@ -9,7 +9,7 @@ import { deploymentOf, sortNamed, templateFor } from './fixtures.ts';
 import { chartCourse } from './revisions.ts';
 import { sortOf, sorts } from './sorts.ts';
 
-/** Where a UnitedDeployment with a template goes, of which there have been these revisions. */
+/** Plans the revisions of a UnitedDeployment with a template and a history. */
 function courseOf(template: SubsetTemplate, revisions: readonly ControllerRevision[] = []) {
   return chartCourse(deploymentOf({ template }), sortOf(template)!, { revisions, findRevision: () => undefined });
 }
@@ -27,7 +27,7 @@ const podText =
 const metaText = '{"creationTimestamp":null,"labels":{"app":"web"}}';
 const selectorText = '{"matchLabels":{"app":"web"}}';
 
-/** As OpenKruise v1.9.0 writes them. */
+/** Encoded as by OpenKruise v1.9.0. */
 const texts: readonly { sort: string; spec?: object; text: string }[] = [
   {
     sort: 'StatefulSet',
@@ -50,7 +50,7 @@ const texts: readonly { sort: string; spec?: object; text: string }[] = [
   },
 ];
 for (const { sort, spec = {}, text } of texts) {
-  test(`the revision of a template of ${sort}s is written as Go writes it`, () => {
+  test(`the revision of a template of ${sort}s has Go's encoding`, () => {
     const { template } = sortNamed(sort);
     const { data } = madeFor(templateFor(sortNamed(sort), { template: podTemplate, ...spec }));
     const whole = `{"spec":{"template":{"$patch":"replace","${template}":{"metadata":${metaText},"spec":${text}}}}}`;
@@ -79,7 +79,7 @@ for (const sort of sorts) {
   });
 }
 
-test('a revision that says the same in other words is taken again', () => {
+test('an existing revision in another encoding is reused', () => {
   const template = templateFor(sortNamed('AdvancedStatefulSet'));
   const made = madeFor(template);
   const { spec } = JSON.parse(
@@ -94,7 +94,7 @@ test('a revision that says the same in other words is taken again', () => {
   assert.notEqual(courseOf(other, [former]).update, 'web-former');
 });
 
-test('a revision that nobody can read is let be', () => {
+test('an invalid revision is ignored', () => {
   const template = templateFor(sortNamed('Deployment'));
   const made = madeFor(template);
   const odd = { spec: { template: { deploymentTemplate: 'x', $patch: 'replace' } } };

@@ -1,4 +1,4 @@
-/** The revisions of a UnitedDeployment's template: the one it is going to, the one it comes from, and those that can go. */
+/** Revisions of a UnitedDeployment's template: update revision, current revision, and revisions to prune. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { SubsetTemplate, UnitedDeployment } from '@kruise/api/kruise/uniteddeployment';
 import { type Action, remove } from '@kruise/client/actions';
@@ -21,14 +21,14 @@ import { type Sort, templateOf } from './sorts.ts';
 import { wholeTemplate } from './template.ts';
 
 export type RevisionsObserved = {
-  /** Revisions of the UnitedDeployment, and of nobody. */
+  /** Revisions that the UnitedDeployment controls, and orphaned revisions. */
   readonly revisions: readonly ControllerRevision[];
-  /** The revision of a name in its namespace, whoever it belongs to. */
+  /** Finds a revision by name in the UnitedDeployment's namespace, whatever its owner. */
   readonly findRevision: (name: string) => ControllerRevision | undefined;
 };
 
 export type Course = {
-  /** The names of the revisions it comes from and goes to. */
+  /** Names of the current revision and of the update revision. */
   readonly current: string;
   readonly update: string;
   readonly actions: readonly Action[];
@@ -36,9 +36,9 @@ export type Course = {
 
 /**
  * Plans revisions. A revision is owned by its owner reference, whatever its labels are. OpenKruise finds revisions by
- * labels, which it does not give those of CloneSet templates: every one of these has the number 1, and none is ever
- * deleted (uniteddeployment.md §5.1). Labels and numbers are the same here, since other programs read them; revisions
- * beyond the limit are deleted all the same.
+ * labels, which it does not set for CloneSet templates: all revisions of these templates have the number 1, and none is
+ * ever deleted. Labels and numbers are the same here, since other programs read them. Revisions beyond the limit are
+ * deleted anyway.
  */
 export function chartCourse(owner: UnitedDeployment, sort: Sort, observed: RevisionsObserved): Course {
   const selector = selectorOf(owner.spec.selector);
@@ -71,18 +71,20 @@ function nameOf({ metadata }: ControllerRevision): string {
 
 const dataOf = memoize((template: object) => inGoOrder({ spec: { template: { ...template, $patch: 'replace' } } }));
 
-/** What the present template makes a revision of, in the words of one there is that says the same. */
+/**
+ * Returns the revision content of the current template. An existing revision with an equal template provides its data.
+ */
 function contentOf({ spec }: UnitedDeployment, sort: Sort, history: readonly ControllerRevision[]): RevisionContent {
   const template = wholeTemplate(spec.template ?? {});
   const labels = sort.labelsRevisions ? templateOf(template, sort).metadata?.labels : undefined;
   const equal = history.toSorted(compareRevisions).findLast(({ data }) => isSame(templateIn(data), template));
-  // It has a template in it, and so is an object.
+  // The data has a template, so it is an object.
   return { data: (equal?.data as JsonObject | undefined) ?? dataOf(template), labels };
 }
 
 /**
- * The template a revision was made of, as it would be written now: other releases of OpenKruise leave out, or write,
- * fields that are empty. Were theirs not recognized, every Pod would be restarted.
+ * Returns the template of a revision in the current encoding: other releases of OpenKruise omit or write empty fields.
+ * An unrecognized revision would restart every Pod.
  */
 function templateIn(data: ControllerRevision['data']): SubsetTemplate | undefined {
   return isObject(data) ? restored(data) : undefined;
@@ -100,7 +102,7 @@ const restored = memoize((data: JsonObject): SubsetTemplate | undefined => {
   }
 });
 
-/** The oldest go as far as there are more than the limit, but none that Pods are at or are going to. */
+/** Prunes the oldest revisions beyond the limit, except for the current and the update revision. */
 function truncate(
   { spec, status }: UnitedDeployment,
   history: readonly ControllerRevision[],

@@ -1,13 +1,15 @@
-/** What a domain asks for: a number of Pods, or a percentage of all of them (uniteddeployment.md §2). */
+/** Replicas of a subset: a number of Pods, or a percentage of the total. */
 import type { Subset } from '@kruise/api/kruise/uniteddeployment';
 import { parseInteger } from '@kruise/values/go-integer';
 import type { IntOrString } from '@kruise/values/int-or-string';
 import { ParseError } from '@kruise/values/parse-error';
 
-/** More Pods than anybody asks for. */
+/** Upper bound that no subset exceeds. */
 export const unlimited = 2 ** 31 - 1;
 
-/** How many Pods are meant; a percentage is of the total, and half a Pod is a whole one. Throws `ParseError`. */
+/**
+ * Resolves the replicas of a subset. A percentage refers to the total, and half a Pod rounds up. Throws `ParseError`.
+ */
 export function replicasOfShare(share: IntOrString, total: number | undefined): number {
   if (typeof share === 'number') {
     if (share < 0) throw new ParseError(`subset replicas (${share}) should not be less than 0`);
@@ -39,7 +41,7 @@ function wholeNumber(share: string): number {
   throw refused(`strconv.ParseInt: parsing "${text}": value out of range`);
 }
 
-/** The same, or another number where it throws. */
+/** Resolves the replicas of a subset; `absent` where undefined, 0 where invalid. */
 function orElse(share: IntOrString | undefined, total: number, absent: number): number {
   if (share === undefined) return absent;
   try {
@@ -50,7 +52,7 @@ function orElse(share: IntOrString | undefined, total: number, absent: number): 
   }
 }
 
-/** The least and the most Pods of a domain. What was let in without a meaning counts as none. */
+/** Returns the minimum and the maximum replicas of a subset. An invalid value that passed admission counts as 0. */
 export function boundsOf({ minReplicas, maxReplicas }: Subset, total: number): { least: number; most: number } {
   return { least: orElse(minReplicas, total, 0), most: orElse(maxReplicas, total, unlimited) };
 }

@@ -1,4 +1,4 @@
-/** The four sorts of workloads that can stand for a domain, and in what they differ (uniteddeployment.md §7, §10). */
+/** The four workload types that a subset can have, and how they differ. */
 import { deployment } from '@kruise/api/apps/deployment';
 import { statefulSet as builtinStatefulSet } from '@kruise/api/apps/statefulset';
 import type { Pod } from '@kruise/api/core/pod';
@@ -18,7 +18,7 @@ type Strategy = {
   readonly rollingUpdate?: { readonly partition?: IntOrString; readonly maxUnavailable?: IntOrString };
 };
 
-/** As much as the specs of all sorts have in common; each has its strategy in one of the two fields. */
+/** Common fields of all workload specs. Each type has its strategy in one of the two fields. */
 export type WorkloadSpec = {
   readonly replicas?: number;
   readonly selector?: LabelSelector | null;
@@ -35,20 +35,22 @@ export type Workload = KubernetesObject & {
 export type WorkloadTemplate = { readonly metadata?: ObjectMeta; readonly spec: WorkloadSpec };
 
 export type Sort = {
-  /** As events and messages call it. */
+  /** Name in events and messages. */
   readonly name: string;
   readonly kind: Kind;
   readonly template: keyof SubsetTemplate;
   readonly strategy: 'updateStrategy' | 'strategy';
-  /** How many Pods it keeps at the old revision; undefined where it cannot keep any. */
+  /**
+   * Returns the number of Pods that the workload keeps at the old revision; undefined where the type has no partition.
+   */
   readonly partitionOf: (workload: Workload, pods: readonly Pod[]) => number | undefined;
-  /** Set if revisions of the template carry the template's labels; in the reference those of CloneSets do not. */
+  /** Set if revisions of the template carry the template's labels; in OpenKruise those of CloneSets do not. */
   readonly labelsRevisions: boolean;
-  /** Its strategy with another partition. */
+  /** Returns the strategy with another partition. */
   readonly withPartition: (strategy: Strategy, partition: number) => Strategy;
 };
 
-/** Who has its Pods deleted by others keeps those that are still there. */
+/** Returns the partition of a StatefulSet. With OnDelete, the remaining outdated Pods count as the partition. */
 function numberedPartition({ metadata, spec }: Workload, pods: readonly Pod[]): number {
   const { type, rollingUpdate } = spec?.updateStrategy ?? {};
   if (type !== 'OnDelete') return Number(rollingUpdate?.partition ?? 0);
@@ -64,7 +66,7 @@ function isRolling({ type }: Strategy): boolean {
   return !type || type === 'RollingUpdate';
 }
 
-/** Of several templates the first counts. */
+/** All workload types. Where the spec has several templates, the first type in this list applies. */
 export const sorts: readonly Sort[] = [
   {
     name: 'StatefulSet',
@@ -106,19 +108,19 @@ export const sorts: readonly Sort[] = [
   },
 ];
 
-/** The sort of workloads a template is of; undefined where there is none. */
+/** Returns the workload type of a template; undefined where there is none. */
 export function sortOf(template: SubsetTemplate | undefined): Sort | undefined {
   return sorts.find((sort) => template?.[sort.template] != null);
 }
 
-/** The sort of a workload. */
+/** Returns the type of a workload. */
 export function sortOfWorkload({ apiVersion, kind }: Workload): Sort {
-  // Nothing but workloads of these sorts is ever looked at.
+  // Only workloads of these types are read.
   return sorts.find((sort) => sort.kind.kind === kind && apiVersionOf(sort.kind) === apiVersion)!;
 }
 
-/** The template of a sort that is known to have one. */
+/** Returns the template of a type, which must exist. */
 export function templateOf(template: SubsetTemplate, sort: Sort): WorkloadTemplate {
-  // Every sort's template has what is common to all.
+  // The templates of all types have these common fields.
   return template[sort.template] as WorkloadTemplate;
 }

@@ -1,4 +1,4 @@
-/** What a UnitedDeployment reports of itself (uniteddeployment.md §8). */
+/** UnitedDeployment status. */
 import {
   type UnitedDeployment,
   type UnitedDeploymentCondition,
@@ -16,9 +16,9 @@ import type { Course } from './revisions.ts';
 import { isReserving } from './strategy.ts';
 import type { ExistingSubset, ExistingSubsets } from './subsets.ts';
 
-/** What was told the last time, and what is to be told before anything else is known. */
+/** Status of the last reconcile, with entries for new subsets and the condition of the current update. */
 export type Told = {
-  /** One entry for each domain, those that are gone included, in the order in which they came. */
+  /** One entry for each subset, including removed subsets, in the order of their creation. */
   readonly subsetStatuses: readonly UnitedDeploymentSubsetStatus[];
   readonly conditions: readonly UnitedDeploymentCondition[];
 };
@@ -32,7 +32,8 @@ function withNewDomains({ spec, status }: UnitedDeployment, now: Instant): reado
   const present = status?.subsetStatuses ?? [];
   const { subsets = [], scheduleStrategy } = spec.topology ?? {};
   const known = new Set(present.map(({ name }) => name));
-  // A domain that joins others has yet to show that Pods find nodes there; were all new, nothing could stand in.
+  // A subset that is added to others must first prove that its Pods are schedulable. If all subsets are new, there is
+  // no other subset for replacement Pods.
   const isDoubtful = present.length > 0 && isReserving(scheduleStrategy);
   const message = 'newly-created subsets in reservation strategy';
   const doubt = { status: 'False', reason: 'created', message } as const;
@@ -42,7 +43,7 @@ function withNewDomains({ spec, status }: UnitedDeployment, now: Instant): reado
   return [...present, ...added];
 }
 
-/** The status of a domain that says whether its Pods find nodes; since when changes with the reason, too. */
+/** Sets the Schedulable condition of a subset; a new reason also resets the transition time. */
 function withSchedulable(
   status: UnitedDeploymentSubsetStatus,
   schedulable: Schedulable,
@@ -58,7 +59,7 @@ function withSchedulable(
   };
 }
 
-/** Whether an update of the template is under way; what it says is only written anew when that changes. */
+/** Sets the condition that reports an update of the template; reason and message change only with the status. */
 function withUpdated(
   conditions: readonly UnitedDeploymentCondition[],
   { current, update }: Course,
@@ -74,7 +75,7 @@ function withUpdated(
   return withCondition(conditions, { type: 'UnitedDeploymentUpdated', status, ...told }, now);
 }
 
-/** The conditions with one more; one that is there with the same status and reason stays as it is. */
+/** Sets a condition; a condition with the same status and reason is not changed. */
 function withCondition(
   conditions: readonly UnitedDeploymentCondition[],
   condition: UnitedDeploymentCondition,
@@ -87,14 +88,14 @@ function withCondition(
   return [...others, { ...condition, lastTransitionTime: since ?? formatTime(now) }];
 }
 
-/** What came of a look at a UnitedDeployment. */
+/** Results of a UnitedDeployment reconcile. */
 export type Findings = {
   readonly course: Course;
   readonly subsets: ExistingSubsets;
   readonly assessments: ReadonlyMap<string, Assessment>;
   readonly replicas: ReadonlyMap<string, number>;
   readonly partitions: ReadonlyMap<string, number>;
-  /** Whether workloads are made or deleted. */
+  /** Set where workloads are created or deleted. */
   readonly hasProvisioned: boolean;
 };
 
@@ -113,10 +114,11 @@ export function statusOf(
   const reservedPods = sum(reservedOf);
   const replicas = sum(({ statusReplicas }) => statusReplicas) - reservedPods;
   const updatedReadyReplicas = sum((subset) => subset.updatedReadyReplicas);
-  // Workloads and Pods are not heard of at once: for a moment there may seem to be fewer Pods than are updated already.
+  // Events of workloads and Pods arrive at different times: for a moment there may seem to be fewer Pods than are
+  // updated already.
   const isUpdated = updatedReadyReplicas >= replicas && sum((subset) => subset.outdatedReplicas) === 0;
   const selector = formatLabelSelector(spec.selector);
-  // Figures that are none are left out.
+  // Zero numbers are omitted.
   return statuses.canonical({
     ...former,
     observedGeneration: metadata.generation ?? 0,
@@ -129,7 +131,7 @@ export function statusOf(
     updatedRevision: course.update,
     labelSelector: isReserving(spec.topology?.scheduleStrategy) ? `${selector},${reservedPodLabel}=false` : selector,
     subsetStatuses: told.subsetStatuses.map((status) => subsetStatus(status, findings, now)),
-    // Nothing ever reports that a workload failed.
+    // Nothing reports workload failures.
     conditions: withProgress(told.conditions, findings, now).filter(({ type }) => type !== 'SubsetFailure'),
   });
 }
@@ -154,8 +156,8 @@ function subsetStatus(
 }
 
 /**
- * What is told of a domain. Where one that was full has room again and grows, its new Pods have yet to show that they
- * find nodes: until then it counts as full, and their stand-ins stay.
+ * Returns the Schedulable conditions of a subset. Where a subset has recovered and scales out, its new Pods must first
+ * prove to be schedulable: until then the subset counts as unschedulable, and the replacement Pods stay.
  */
 function schedulableOf(assessment: Assessment, replicas = 0): readonly Schedulable[] {
   const { isUnschedulable, wasUnschedulable, schedulable } = assessment;

@@ -1,24 +1,24 @@
-/** What is done about Pods that find no node, and after how long (uniteddeployment.md §2). */
+/** Schedule strategy: handling of unschedulable Pods, and timeouts. */
 import type { UnitedDeploymentScheduleStrategy } from '@kruise/api/kruise/uniteddeployment';
 
 type Strategy = UnitedDeploymentScheduleStrategy | undefined;
 
-/** Whether Pods that find no node are given to other domains. */
+/** Reports whether unschedulable Pods move to other subsets. */
 export function isAdaptive(strategy: Strategy): boolean {
   return strategy?.type === 'Adaptive';
 }
 
-/** Whether such Pods wait on, with stand-ins elsewhere. */
+/** Reports whether unschedulable Pods stay reserved, with replacement Pods in other subsets. */
 export function isReserving(strategy: Strategy): boolean {
   return isAdaptive(strategy) && strategy?.adaptive?.reserveUnschedulablePods === true;
 }
 
-/** How long a Pod may wait for a node. */
+/** Returns the time that a Pod may be pending. */
 export function patienceMs(strategy: Strategy): number {
   return (strategy?.adaptive?.rescheduleCriticalSeconds ?? 30) * 1000;
 }
 
-/** How long a domain is held to be full, or a Pod has to prove itself. */
+/** Returns the time that a subset counts as unschedulable, or that a Pod needs to be ready to be proven. */
 export function probationMs(strategy: Strategy): number {
   return (strategy?.adaptive?.unschedulableDuration ?? 300) * 1000;
 }

@@ -1,4 +1,4 @@
-/** What there is of each domain: its workload, its Pods, and their figures (uniteddeployment.md §6, §7). */
+/** Existing subsets: workload, Pods and counts. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { UnitedDeployment } from '@kruise/api/kruise/uniteddeployment';
 import { reservedPodLabel, subsetNameLabel, unitedDeploymentRevisionLabel } from '@kruise/api/kruise/well-known';
@@ -10,38 +10,38 @@ import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { Sort, Workload } from './sorts.ts';
 
-/** A domain that has a workload. */
+/** A subset with a workload. */
 export type ExistingSubset = {
   readonly name: string;
   readonly workload: Workload;
   readonly pods: readonly Pod[];
-  /** As the spec of the workload says. */
+  /** Replicas in the spec of the workload. */
   readonly replicas: number;
   readonly partition: number | undefined;
-  /** As its status says. */
+  /** Replicas in the status of the workload. */
   readonly statusReplicas: number;
   readonly readyReplicas: number;
-  /** Pods at the wanted revision. */
+  /** Pods at the update revision. */
   readonly updatedReplicas: number;
   readonly updatedReadyReplicas: number;
-  /** Pods at another revision, without those that wait for a node. */
+  /** Pods at another revision, without reserved Pods. */
   readonly outdatedReplicas: number;
 };
 
-/** By the name of their domain. */
+/** Existing subsets by name. */
 export type ExistingSubsets = ReadonlyMap<string, ExistingSubset>;
 
-/** What a UnitedDeployment counts as its own of the workloads of its sort. */
+/** Workloads that the UnitedDeployment controls or adopts. */
 export type Found = {
   readonly claims: Claims<Workload>;
   readonly byName: ReadonlyMap<string, Workload>;
-  /** Workloads of domains that have another one. */
+  /** Duplicate workloads of a subset. */
   readonly surplus: readonly Workload[];
 };
 
 /**
- * Workloads that belong to it, and those that belong to nobody and say which domain they are for: what only happens to
- * have the labels is not its to take. Returns a text where a workload of its own does not say what it is for.
+ * Finds the workloads that the UnitedDeployment controls, and orphaned workloads with a subset name label: matching
+ * labels alone do not justify an adoption. Returns an error text where an own workload has no subset name.
  */
 export function findWorkloads(owner: UnitedDeployment, candidates: readonly Workload[]): Found | string {
   const selector = selectorOf(owner.spec.selector);
@@ -67,7 +67,7 @@ function faultOf({ metadata: { namespace, name, labels } }: Workload): string {
   return `fail to get subSet name from label of subset ${namespace}/${name}: ${why}`;
 }
 
-/** Those that stay before those that go, the oldest first. */
+/** Sorts terminating workloads last, then by age, the oldest first. */
 function compareWorkloads(a: Workload, b: Workload): number {
   const [first, second] = [a.metadata, b.metadata];
   return (
@@ -77,7 +77,7 @@ function compareWorkloads(a: Workload, b: Workload): number {
   );
 }
 
-/** The figures of a domain, as far as its Pods are at a revision. */
+/** Counts the Pods of a subset by revision. */
 export function subsetOf(
   name: string,
   { sort, workload, pods, revision }: { sort: Sort; workload: Workload; pods: readonly Pod[]; revision: string },
@@ -99,7 +99,7 @@ export function subsetOf(
   };
 }
 
-/** The revision of the UnitedDeployment that a Pod or a workload says it is at. */
+/** Returns the UnitedDeployment revision in the label of a Pod or a workload. */
 export function revisionOf({ metadata }: Pod | Workload): string {
   return metadata.labels?.[unitedDeploymentRevisionLabel] ?? '';
 }

@@ -1,6 +1,6 @@
 /**
- * Templates of workloads as Go's types have them. The kind keeps most of them without looking into them; their revisions
- * are hashed as Go would write them, and are found again by that hash (uniteddeployment.md §5.1).
+ * Workload templates in Go's encoding. The schema of the kind keeps most of the templates opaque. Revisions are hashed
+ * in Go's encoding and found by that hash.
  */
 import { deploymentSpec } from '@kruise/api/apps/deployment';
 import { statefulSetSpec as builtinStatefulSetSpec } from '@kruise/api/apps/statefulset';
@@ -18,7 +18,7 @@ import { memoize } from '../../memoize.ts';
 const member = (spec: ObjectNode) =>
   s.pointer(s.object({ metadata: s.optional(objectMeta, ''), spec: s.required(spec, '') }), '');
 
-/** The spec of a workload of Kruise's, its templates of Pods and volume claims looked into. */
+/** Returns the spec schema of an OpenKruise workload, with typed Pod and volume claim templates. */
 const lookedInto = ({ fields }: ObjectNode) =>
   s.object({
     ...fields,
@@ -33,12 +33,13 @@ const whole = s.object({
   deploymentTemplate: member(deploymentSpec),
 });
 
-// It has the fields of the kind's own template, and says more of some of them. What is wrong is told of a whole object.
+// The schema has the fields of the kind's template, with more detail. Decode errors must name the path in the whole
+// object.
 type Templated = { readonly spec: { readonly template: SubsetTemplate } };
 const objects = s.object({ spec: s.required(s.object({ template: s.required(whole, '') }), '') });
 const templates = codecOf(objects as unknown as ObjectNode & Typed<Templated>);
 
-/** The template as Go's types write it; fields that nobody knows are gone. Throws `DecodeError`. */
+/** Returns the template in Go's encoding; unknown fields are dropped. Throws `DecodeError`. */
 export const wholeTemplate = memoize((template: SubsetTemplate): SubsetTemplate => {
   const { spec } = templates.canonical(templates.fromJson({ spec: { template } }));
   return spec.template;

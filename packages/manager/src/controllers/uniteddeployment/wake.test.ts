@@ -12,11 +12,11 @@ import { deploymentOfPod } from './wake.ts';
 const made = newRevision(deploymentOf(), { data: {} }, { revision: 1 });
 const revision = made.metadata.name ?? '';
 
-/** Whom a Pod wakes that becomes another, comes or goes. */
+/** Returns the keys that a Pod change enqueues. */
 function wokenBy(object: Pod, previous?: Pod, cause: 'event' | 'initial' = 'event'): readonly string[] {
   const revisions = createObjectStore<ControllerRevision>();
   revisions.set(keyOf(made), made);
-  // Whose a Pod is, its revision tells.
+  // The revision of a Pod determines its UnitedDeployment.
   const caches = { of: () => revisions } as unknown as Caches;
   return deploymentOfPod({ type: 'updated', object, ...(previous ? { previous } : {}), cause }, caches);
 }
@@ -28,17 +28,17 @@ const plain: Pod = { ...pod, metadata: { ...pod.metadata, labels: { app: 'web' }
 const cases: readonly { is: string; object: Pod; previous?: Pod; isWoken: boolean }[] = [
   { is: 'a new Pod', object: pod, isWoken: true },
   { is: 'a Pod that becomes ready', object: podOf('p', { revision, ready: 1 }), previous: pod, isWoken: true },
-  { is: 'a Pod that finds no node', object: podOf('p', { revision, isPending: true }), previous: pod, isWoken: true },
-  { is: 'a Pod that leaves', object: podOf('p', { revision, isLeaving: true }), previous: pod, isWoken: true },
-  { is: 'a Pod somebody has marked', object: podOf('p', { revision, mark: 'true' }), previous: pod, isWoken: true },
-  { is: 'a Pod with a note', object: annotated, previous: pod, isWoken: false },
-  { is: 'a Pod of somebody else', object: plain, isWoken: false },
+  { is: 'an unschedulable Pod', object: podOf('p', { revision, isPending: true }), previous: pod, isWoken: true },
+  { is: 'a terminating Pod', object: podOf('p', { revision, isLeaving: true }), previous: pod, isWoken: true },
+  { is: 'a Pod with a new label', object: podOf('p', { revision, mark: 'true' }), previous: pod, isWoken: true },
+  { is: 'a Pod with a new annotation', object: annotated, previous: pod, isWoken: false },
+  { is: 'a Pod of another owner', object: plain, isWoken: false },
   { is: 'a Pod of a revision that is gone', object: podOf('p', { revision: 'gone' }), isWoken: false },
 ];
 for (const { is, object, previous, isWoken } of cases) {
-  test(`${is} ${isWoken ? 'wakes' : 'does not wake'} its UnitedDeployment`, () => {
+  test(`${is} ${isWoken ? 'enqueues' : 'does not enqueue'} its UnitedDeployment`, () => {
     assert.deepEqual(wokenBy(object, previous), isWoken ? ['default/web'] : []);
   });
 }
 
-test('at the start Pods wake nobody', () => assert.deepEqual(wokenBy(pod, undefined, 'initial'), []));
+test('initial Pods enqueue nothing', () => assert.deepEqual(wokenBy(pod, undefined, 'initial'), []));

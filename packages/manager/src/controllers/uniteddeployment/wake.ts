@@ -10,13 +10,13 @@ import { findCondition } from '@kruise/machinery/conditions';
 import { isSame } from '@kruise/machinery/json-value';
 
 /**
- * The UnitedDeployment whose figures a Pod changes. Workloads tell of their Pods, too, but may be heard of before the
- * Pods are, and never say that one finds no node. The revision a Pod is at says whose it is.
+ * Returns the UnitedDeployment whose counts a Pod changes, found by the Pod's revision label. Workload events may
+ * arrive before the Pod events, and never report unschedulable Pods.
  */
 export function deploymentOfPod(change: Change<Pod>, caches: Caches): readonly Key[] {
   const { object, previous, cause } = change;
   const revision = object.metadata.labels?.[unitedDeploymentRevisionLabel];
-  // At the start every UnitedDeployment looks at all of its Pods.
+  // At startup every UnitedDeployment is reconciled with all of its Pods.
   if (revision === undefined || cause === 'initial') return [];
   if (previous && isSame(relevant(previous), relevant(object))) return [];
   const { namespace = '' } = object.metadata;
@@ -24,7 +24,7 @@ export function deploymentOfPod(change: Change<Pod>, caches: Caches): readonly K
   return found ? ownersOf(unitedDeployment, { ...change, object: found, previous: undefined }) : [];
 }
 
-/** What is counted of a Pod, and what becomes of it. */
+/** Returns the fields of a Pod that counts and scheduling depend on. */
 function relevant(pod: Pod) {
   const { metadata, spec, status } = pod;
   return [

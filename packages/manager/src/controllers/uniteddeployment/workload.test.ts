@@ -32,7 +32,7 @@ const required = (...terms: readonly object[]) => ({
 });
 
 for (const sort of sorts) {
-  test(`a ${sort.name} of a domain says whose it is and what it is for, and so do its Pods`, () => {
+  test(`a ${sort.name} of a subset has the labels of its owner and subset, and so do its Pods`, () => {
     const workload = made({}, { sort });
     const { metadata, spec } = workload;
     const marks = {
@@ -59,7 +59,7 @@ for (const sort of sorts) {
   });
 }
 
-test('a partition is told where the sort has one, and Pods are not deleted by hand', () => {
+test('a partition is set where the type has one, and an OnDelete strategy stays', () => {
   const strategies = sorts.map((sort) => made({}, { sort }).spec?.[sort.strategy]);
   const rollingUpdate = { partition: 2 };
   assert.deepEqual(strategies, [{ type: 'RollingUpdate', rollingUpdate }, { rollingUpdate }, { rollingUpdate }, {}]);
@@ -70,7 +70,7 @@ test('a partition is told where the sort has one, and Pods are not deleted by ha
   }
 });
 
-test('Pods may be unavailable for the sake of an update, but not where all are recreated at once', () => {
+test('maxUnavailable is overridden during an update, but not with the strategy Recreate', () => {
   const rolling = made({}, { maxUnavailable: 3 }).spec?.updateStrategy?.rollingUpdate;
   assert.deepEqual(rolling, { partition: 2, maxUnavailable: 3 });
   const sort = sortNamed('Deployment');
@@ -81,19 +81,19 @@ test('Pods may be unavailable for the sake of an update, but not where all are r
 const terms: readonly { is: string; given: object | undefined; subset: Partial<Subset>; result: object | undefined }[] =
   [
     {
-      is: 'the nodes of a domain without a term are all nodes',
+      is: 'a subset without a node selector term selects all nodes',
       given: undefined,
       subset: {},
       result: undefined,
     },
     {
-      is: 'a term without expressions is none',
+      is: 'a term without expressions is ignored',
       given: undefined,
       subset: { nodeSelectorTerm: { matchExpressions: [] } },
       result: undefined,
     },
     {
-      is: 'Pods run on the nodes of their domain',
+      is: 'Pods run on the nodes of their subset',
       given: undefined,
       subset: { nodeSelectorTerm: { matchExpressions: [expression] } },
       result: required({ matchExpressions: [expression] }),
@@ -115,7 +115,7 @@ for (const { is, given, subset, result } of terms) {
   });
 }
 
-test('Pods put up with the taints of their domain besides those of the template', () => {
+test('Pods tolerate the taints of their subset in addition to those of the template', () => {
   const [first, second] = [
     { key: 'a', operator: 'Exists' },
     { key: 'b', operator: 'Exists' },
@@ -124,7 +124,7 @@ test('Pods put up with the taints of their domain besides those of the template'
   assert.deepEqual(podSpecOf(made({ tolerations: [second] }, { spec: { template } }))?.tolerations, [first, second]);
 });
 
-test('the patch of a domain comes last, merges by name, and is noted', () => {
+test('the patch of a subset is applied last, merges by name, and is recorded in an annotation', () => {
   const patch = {
     metadata: { labels: { tier: 'a' } },
     spec: { containers: [{ name: 'main', env: [{ name: 'ZONE', value: 'a' }] }], affinity: null },
@@ -140,7 +140,7 @@ test('the patch of a domain comes last, merges by name, and is noted', () => {
   );
 });
 
-test('a workload that is there keeps its name and what others noted on it', () => {
+test('an existing workload keeps its name and the annotations of others', () => {
   const former = workloadOf(cloneSets, 'a');
   const annotations = { note: 'x' };
   const present = { ...former, metadata: { ...former.metadata, annotations, labels: { note: 'y' } } };
@@ -149,7 +149,7 @@ test('a workload that is there keeps its name and what others noted on it', () =
   assert.equal(metadata.ownerReferences?.length, 1);
 });
 
-test('all a template says reaches the workloads', () => {
+test('all fields of a template reach the workloads', () => {
   const { spec } = made({}, { spec: { scaleStrategy: { maxUnavailable: 1 }, minReadySeconds: 5 } });
   const { scaleStrategy, minReadySeconds } = spec as { scaleStrategy?: object; minReadySeconds?: number };
   assert.deepEqual([scaleStrategy, minReadySeconds], [{ maxUnavailable: 1 }, 5]);
@@ -165,7 +165,7 @@ test('a selector of expressions alone is narrowed, too', () => {
   });
 });
 
-test('a workload is named after its owner alone where the domain would make no name', () => {
+test('a workload is named after its owner alone where the subset would make the name invalid', () => {
   const owner = deploymentOf();
   const long = { ...owner, metadata: { ...owner.metadata, name: 'w'.repeat(250) } };
   const target = { subset: { name: 'a-long-name' }, revision: 'r', replicas: 1, partition: 0 };

@@ -1,4 +1,4 @@
-/** The workload of a domain: what the template makes of it, and the domain of that (uniteddeployment.md §10). */
+/** Workload of a subset, built from the template and the subset. */
 import type { Affinity, NodeSelectorTerm } from '@kruise/api/core/affinity';
 import { type PodTemplateSpec, podTemplateSpec } from '@kruise/api/core/pod-template';
 import type { Subset, UnitedDeployment } from '@kruise/api/kruise/uniteddeployment';
@@ -14,20 +14,20 @@ import { validateDns1123Subdomain, validatePrefix } from '@kruise/values/names';
 import { type Sort, templateOf, type Workload, type WorkloadSpec } from './sorts.ts';
 import { wholeTemplate } from './template.ts';
 
-/** What the workload of a domain is to be. */
+/** Desired state of a subset's workload. */
 export type Target = {
   readonly subset: Subset;
-  /** The name of the revision of the template. */
+  /** Name of the template's revision. */
   readonly revision: string;
   readonly replicas: number;
   readonly partition: number;
-  /** How many Pods may be unavailable while it is updated, where that is not for the template to say. */
+  /** Override of maxUnavailable during the update; the template's value where undefined. */
   readonly maxUnavailable?: number;
 };
 
 /**
- * The workload of a domain, made anew or from the one there is, of which labels and annotations stay. Throws what is
- * wrong with the patch of the domain.
+ * Builds the workload of a subset, new or from the existing workload, which keeps its labels and annotations. Throws
+ * where the patch of the subset is invalid.
  */
 export function workloadFor(owner: UnitedDeployment, sort: Sort, target: Target, present?: Workload): Workload {
   const { subset, revision } = target;
@@ -51,12 +51,12 @@ export function workloadFor(owner: UnitedDeployment, sort: Sort, target: Target,
   };
 }
 
-/** The patch of a domain as it is noted on its workload; empty where there is none. */
+/** Returns the patch of a subset as the workload's annotation has it; empty where there is none. */
 export function patchText({ patch }: Subset): string {
   return patch == null ? '' : stringifySorted(patch);
 }
 
-/** What the names of workloads begin with: owner and domain, or only the owner where that could not be a name. */
+/** Returns the generateName of workloads: owner and subset, or only the owner where both would be invalid. */
 function namePrefix(owner: string, subset: string): string {
   const prefix = `${owner}-${subset}-`;
   return validatePrefix(validateDns1123Subdomain, prefix).length === 0 ? prefix : `${owner}-`;
@@ -83,7 +83,7 @@ function specFor(owner: UnitedDeployment, sort: Sort, target: Target): WorkloadS
 const podTemplates = codecOf(podTemplateSpec);
 const podTemplateType = mergeTypeOf(podTemplateSpec);
 
-/** The Pod template with what the domain adds; its patch comes last, and so wins. */
+/** Returns the Pod template with the changes of the subset; the patch is applied last and takes precedence. */
 function podTemplateFor(template: PodTemplateSpec, { subset, revision }: Target): PodTemplateSpec {
   const { nodeSelectorTerm, tolerations, patch } = subset;
   const { metadata, spec = { containers: [] } } = template;
@@ -106,7 +106,10 @@ function podTemplateFor(template: PodTemplateSpec, { subset, revision }: Target)
 
 const requiredTerms = 'requiredDuringSchedulingIgnoredDuringExecution';
 
-/** Any one of the required terms is enough, so each has to ask for the nodes of the domain. */
+/**
+ * Adds the expressions of the subset to each required term: the terms are alternatives, so each must require the nodes
+ * of the subset.
+ */
 function narrowed(affinity: Affinity | undefined, { matchExpressions = [] }: NodeSelectorTerm): Affinity {
   const required = affinity?.nodeAffinity?.[requiredTerms];
   const terms = required?.nodeSelectorTerms?.length ? required.nodeSelectorTerms : [{}];

@@ -1,4 +1,4 @@
-/** Pods spread on a real API server: webhooks and controller together, and a CloneSet that knows of neither. */
+/** WorkloadSpreads on a real API server: webhooks and controller together, with a CloneSet. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node } from '@kruise/api/core/node';
@@ -50,7 +50,7 @@ async function podsOf({ client }: TestCluster): Promise<readonly Pod[]> {
   return (await client.list(pod, { namespace: 'default' })).items.filter(isPodActive);
 }
 
-/** How many Pods are in each group, with what it costs to lose them: `a 200 200, b 100`. */
+/** Returns the Pods of each subset with their deletion costs: `a 200 200, b 100`. */
 async function groups(cluster: TestCluster): Promise<string> {
   const byGroup = Map.groupBy(await podsOf(cluster), (each) => placementOf(each)?.subset ?? '-');
   const costs = (pods: readonly Pod[]) => pods.map(deletionCostOf).sort((a, b) => b - a);
@@ -60,7 +60,7 @@ async function groups(cluster: TestCluster): Promise<string> {
     .join(', ');
 }
 
-/** What the status says of each group: `a 2 of which 1 missing`. */
+/** Returns the counts of each subset in the status: `a 2/1` has 2 replicas, 1 missing. */
 async function counts({ client }: TestCluster): Promise<string> {
   const { status } = await client.get(workloadSpread, web);
   return (status?.subsetStatuses ?? [])
@@ -68,7 +68,7 @@ async function counts({ client }: TestCluster): Promise<string> {
     .join(' ');
 }
 
-test('groups are filled in order, and emptied from the last', async () => {
+test('subsets are filled in order, and emptied from the last', async () => {
   await using cluster = await startTestCluster();
   await spread(cluster, [subset('a', 2), subset('b')]);
   await start(cluster, 6);
@@ -79,7 +79,7 @@ test('groups are filled in order, and emptied from the last', async () => {
   assert.equal(await counts(cluster), 'a 2/0 b 0/-1');
 });
 
-test('a Pod gets what its group asks of nodes, and says where it was sent', async () => {
+test('a Pod gets the node requirements of its subset, and an annotation with its placement', async () => {
   await using cluster = await startTestCluster();
   const patch = { metadata: { labels: { tier: 'cheap' } } };
   const tolerations = [{ key: 'spot', operator: 'Exists' as const }];
@@ -95,7 +95,7 @@ test('a Pod gets what its group asks of nodes, and says where it was sent', asyn
   assert.deepEqual({ ...placementOf(made!), uid: '' }, { name: 'web', subset: 'a', uid: '' });
 });
 
-test('groups follow what is asked of them', async () => {
+test('subsets follow changed limits', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await spread(cluster, [subset('a', 3), subset('b', 3)]);
@@ -114,7 +114,7 @@ test('groups follow what is asked of them', async () => {
 });
 
 for (const way of ['deleted', 'evicted'] as const) {
-  test(`a Pod that is ${way} leaves its place to the next`, async () => {
+  test(`a Pod that is ${way} is replaced in its subset`, async () => {
     await using cluster = await startTestCluster();
     const { client, pass } = cluster;
     await spread(cluster, [subset('a', 1), subset('b')]);
@@ -129,7 +129,7 @@ for (const way of ['deleted', 'evicted'] as const) {
   });
 }
 
-test('what is only tried changes nothing', async () => {
+test('a dry run changes nothing', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await spread(cluster, [subset('a', 1), subset('b')]);
@@ -144,7 +144,7 @@ test('what is only tried changes nothing', async () => {
   assert.equal(await versionOf(), before);
 });
 
-test('Pods that no group has a seat for are left alone, and go first', async () => {
+test('Pods beyond the capacity of all subsets stay, and are deleted first', async () => {
   await using cluster = await startTestCluster();
   await spread(cluster, [subset('a', 2)]);
   await start(cluster, 2);
@@ -156,11 +156,11 @@ test('Pods that no group has a seat for are left alone, and go first', async () 
   assert.equal(await groups(cluster), 'a 100 100');
 });
 
-test('Pods that were there before are taken into the group of their node', async () => {
+test('existing Pods are assigned to the subset of their node', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await client.create(node, { metadata: { name: 'node-1', labels: { zone: 'a' } } });
-  // A new node is not ready, and says so by a taint.
+  // A new node has a taint until it is ready.
   await client.patch(node, { name: 'node-1' }, { spec: { taints: [] } }, { type: 'merge' });
   await start(cluster, 4);
   await cluster.runPods();
@@ -176,14 +176,14 @@ test('Pods that were there before are taken into the group of their node', async
   assert.equal(await groups(cluster), 'a 200 200, b 100');
 });
 
-/** What a scheduler says of a Pod it finds no node for. */
+/** Sets the scheduler's condition of an unschedulable Pod. */
 async function findNoNode({ client }: TestCluster, { metadata }: Pod) {
   const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }];
   const reference = { namespace: 'default', name: metadata.name! };
   await client.patch(pod, reference, { status: { conditions } }, { type: 'strategic', subresource: 'status' });
 }
 
-test('Pods that find no node are taken to the next group, until the first is tried again', async () => {
+test('unschedulable Pods move to the next subset, until the first subset is tried again', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   const scheduleStrategy = { type: 'Adaptive', adaptive: { rescheduleCriticalSeconds: 5 } };
@@ -207,7 +207,7 @@ test('Pods that find no node are taken to the next group, until the first is tri
   assert.equal(await groups(cluster), 'a 200 200, b 100 100 100');
 });
 
-test('v1alpha1 has other names for the same', async () => {
+test('v1alpha1 has other names for the same fields', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await client.create(workloadSpreadV1alpha1, {

@@ -26,7 +26,7 @@ import {
   watchCustomKinds,
 } from './wake.ts';
 
-/** What is observed, and how to ask for the workload where it is none of the usual kinds. */
+/** Observed state, with a live read of the workload where its kind is not cached. */
 type Sight = Observed & { readonly ask?: (asking: Asking) => Promise<Target | undefined> };
 
 export function workloadSpreadController(settings: ManagerSettings): Controller {

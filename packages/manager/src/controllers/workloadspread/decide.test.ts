@@ -11,18 +11,18 @@ import { placementOf } from '../../workloadspread/placement.ts';
 import { decide } from './decide.ts';
 import { ago, nodeOf, now, observedOf, type PodOptions, podOf, spreadOf, subsetsOf, type World } from './fixtures.ts';
 
-/** `cost x 100, take x into a, delete x`. */
+/** Formats actions: `cost x 100, assign x to a, delete x`. */
 function inWords(actions: readonly Action[]): readonly string[] {
   return actions.flatMap((action) => {
     if (action.type === 'remove') return [`delete ${action.object.metadata.name}`];
     assert.equal(action.type, 'patch');
     const { name } = action.object.metadata;
-    // Only Pods are patched, and of them only metadata.
+    // Only the metadata of Pods is patched.
     const changed = (action.patch as Pod).metadata;
     const cost = changed.annotations?.[deletionCostAnnotation];
     const placement = placementOf({ ...(action.object as Pod), metadata: changed });
     return [
-      ...(placement ? [`take ${name} into ${placement.subset}`] : []),
+      ...(placement ? [`assign ${name} to ${placement.subset}`] : []),
       ...(cost === undefined ? [] : [`cost ${name} ${cost}`]),
     ];
   });
@@ -30,43 +30,43 @@ function inWords(actions: readonly Action[]): readonly string[] {
 
 const pods = (names: string, options: PodOptions) => names.split(' ').map((name) => podOf(name, options));
 
-/** What is done about Pods, in short. */
+/** Returns the formatted actions on Pods. */
 function done(spread: WorkloadSpread, present: readonly Pod[], world: World = {}): readonly string[] {
   return inWords(decide(observedOf(spread, present, world), now).actions);
 }
 
 const costs: { is: string; spread?: WorkloadSpread; pods: readonly Pod[]; world?: World; done: readonly string[] }[] = [
   {
-    is: 'the more the earlier the group is filled',
+    is: 'increases for earlier subsets',
     spread: spreadOf({ subsets: subsetsOf('a 10', 'b 10', 'c') }),
     pods: [podOf('x', { in: 'a' }), podOf('y', { in: 'b' }), podOf('z', { in: 'c' })],
     done: ['cost x 300', 'cost y 200', 'cost z 100'],
   },
   {
-    is: 'little where a group has too many, and less in a later group',
+    is: 'is negative for excess Pods, and lower in a later subset',
     spread: spreadOf({ subsets: subsetsOf('a 1', 'b 1', 'c') }),
     pods: [...pods('x1 x2', { in: 'a' }), ...pods('y1 y2', { in: 'b' }), podOf('z', { in: 'c' })],
     done: ['cost x1 -100', 'cost x2 300', 'cost y1 -200', 'cost y2 200', 'cost z 100'],
   },
   {
-    is: 'least in no group',
+    is: 'is lowest without a subset',
     pods: [podOf('x', { in: 'gone' }), podOf('y', { node: '' })],
     done: ['cost x -300', 'cost y -300'],
   },
   {
-    is: 'what it is worth, whatever somebody said',
+    is: 'replaces other values',
     pods: [podOf('x', { in: 'b', cost: 1 })],
     done: ['cost x 100'],
   },
-  { is: 'what it says already', pods: [podOf('x', { in: 'a', cost: 200 })], done: [] },
+  { is: 'is not written again', pods: [podOf('x', { in: 'a', cost: 200 })], done: [] },
   {
-    is: 'little for those that are not well',
+    is: 'is negative for unhealthy excess Pods',
     pods: [podOf('x', { in: 'a' }), podOf('y', { in: 'a', isReady: false }), podOf('z', { in: 'a', phase: 'Pending' })],
     spread: spreadOf({ subsets: subsetsOf('a 1', 'b') }),
     done: ['cost x 200', 'cost y -100', 'cost z -100'],
   },
   {
-    is: 'nothing for those that are going or gone',
+    is: 'is not set on terminating or finished Pods',
     pods: [
       podOf('x', { in: 'a', isDeleted: true }),
       podOf('y', { in: 'a', phase: 'Failed' }),
@@ -75,7 +75,7 @@ const costs: { is: string; spread?: WorkloadSpread; pods: readonly Pod[]; world?
     done: [],
   },
   {
-    is: 'the other way round for versions on their way out',
+    is: 'is reversed for old versions',
     spread: spreadOf({ kind: 'Deployment' }),
     pods: ['new', 'old'].flatMap((version) =>
       ['a', 'b'].map((name) => podOf(`${version}-${name}`, { in: name, version })),
@@ -84,27 +84,27 @@ const costs: { is: string; spread?: WorkloadSpread; pods: readonly Pod[]; world?
     done: ['cost new-a 200', 'cost new-b 100', 'cost old-a 100', 'cost old-b 200'],
   },
   {
-    is: 'nothing while no version is the latest',
+    is: 'is not set while the latest version is unknown',
     spread: spreadOf({ kind: 'Deployment' }),
     pods: [podOf('x', { in: 'a', version: 'old' })],
     world: { latestVersion: undefined },
     done: [],
   },
   ...['StatefulSet', 'Job', 'Fleet'].map((kind) => ({
-    is: `nothing to a ${kind}`,
+    is: `is not set for a ${kind}`,
     spread: spreadOf({ kind }),
     pods: [podOf('x', { in: 'a' })],
     done: [],
   })),
   {
-    is: 'by seats that are a part of all',
+    is: 'respects percentage limits',
     spread: spreadOf({ subsets: subsetsOf('a 40%', 'b') }),
     pods: pods('x y z', { in: 'a' }),
     done: ['cost x -100', 'cost y 200', 'cost z 200'],
   },
 ];
 for (const { is, spread = spreadOf(), pods: present, world, done: expected } of costs) {
-  test(`it costs ${is} to lose a Pod`, () => {
+  test(`the deletion cost ${is}`, () => {
     assert.deepEqual(done(spread, present, world), expected);
   });
 }
@@ -124,32 +124,32 @@ const adoptions: {
   done: readonly string[];
 }[] = [
   {
-    is: 'the group of its node',
+    is: 'the subset of its node',
     spread: spreadOf({ subsets: [zoned('a'), zoned('b')] }),
     node: nodeOf({ zone: 'b' }),
-    done: ['take x into b'],
+    done: ['assign x to b'],
   },
-  { is: 'the first of several', spread: spreadOf({ subsets: subsetsOf('a', 'b') }), done: ['take x into a'] },
+  { is: 'the first of several subsets', spread: spreadOf({ subsets: subsetsOf('a', 'b') }), done: ['assign x to a'] },
   {
-    is: 'the one with seats left',
+    is: 'the subset with capacity left',
     spread: spreadOf({ subsets: subsetsOf('a 1', 'b') }),
     pods: [podOf('y', { in: 'a' }), podOf('x')],
-    done: ['take x into b'],
+    done: ['assign x to b'],
   },
   {
-    is: 'one after the other while seats last',
+    is: 'one subset after the other while capacity lasts',
     spread: spreadOf({ subsets: subsetsOf('a 1', 'b') }),
     pods: pods('x y', {}),
-    done: ['take x into a', 'take y into b'],
+    done: ['assign x to a', 'assign y to b'],
   },
   {
-    is: 'the one it was as good as made for',
+    is: 'the subset whose patch it matches',
     spread: spreadOf({ subsets: [{ name: 'a' }, { name: 'b', patch: tier }] }),
     pods: [podOf('x', { labels: { tier: 'cheap' } })],
-    done: ['take x into b'],
+    done: ['assign x to b'],
   },
   {
-    is: 'the one that prefers its node',
+    is: 'the subset that prefers its node',
     spread: spreadOf({
       subsets: [
         { name: 'a', patch: tier },
@@ -158,28 +158,33 @@ const adoptions: {
     }),
     pods: [podOf('x', { labels: { tier: 'cheap' } })],
     node: nodeOf({ zone: 'b' }),
-    done: ['take x into b'],
+    done: ['assign x to b'],
   },
-  { is: 'none on another node', spread: spreadOf({ subsets: [zoned('a')] }), node: nodeOf({ zone: 'b' }), done: [] },
-  { is: 'none on a node it does not put up with', spread: spreadOf(), node: nodeOf({}, ['spot']), done: [] },
-  { is: 'none before it has a node', spread: spreadOf(), pods: [podOf('x', { node: '' })], done: [] },
-  { is: 'none on a node nobody knows', spread: spreadOf(), pods: [podOf('x', { node: 'other' })], done: [] },
   {
-    is: 'none if its own is gone',
+    is: 'no subset on another node',
+    spread: spreadOf({ subsets: [zoned('a')] }),
+    node: nodeOf({ zone: 'b' }),
+    done: [],
+  },
+  { is: 'no subset on a node it does not tolerate', spread: spreadOf(), node: nodeOf({}, ['spot']), done: [] },
+  { is: 'no subset before it has a node', spread: spreadOf(), pods: [podOf('x', { node: '' })], done: [] },
+  { is: 'no subset on an unknown node', spread: spreadOf(), pods: [podOf('x', { node: 'other' })], done: [] },
+  {
+    is: 'no subset if its own was removed',
     spread: spreadOf({ subsets: subsetsOf('a') }),
     pods: [podOf('x', { in: 'gone' })],
     done: [],
   },
 ];
 for (const { is, spread, pods: present = [podOf('x')], node = nodeOf(), done: expected } of adoptions) {
-  test(`a Pod that was not sent to a group is taken into ${is}`, () => {
-    // Workloads that do not heed costs show what else is done.
+  test(`a Pod without a subset is assigned to ${is}`, () => {
+    // Workloads that ignore deletion costs show the other actions.
     const unheeding = { ...spread, spec: { ...spread.spec, targetRef: { ...spread.spec.targetRef, kind: 'Job' } } };
     assert.deepEqual(done(unheeding, present, { node }), expected);
   });
 }
 
-test('a Pod that is taken into a group gets metadata of its patch, unless it is not to', () => {
+test("an assigned Pod gets the metadata of the subset's patch, unless an annotation disables it", () => {
   const patchFor = (annotations = {}) => {
     const spread = spreadOf({
       kind: 'Job',
@@ -202,7 +207,7 @@ test('a Pod of another WorkloadSpread is taken over', () => {
   const other = podOf('x', { in: 'a' });
   const annotations = { 'apps.kruise.io/matched-workloadspread': '{"name":"other","subset":"b"}' };
   const taken = { ...other, metadata: { ...other.metadata, annotations } };
-  assert.deepEqual(done(spreadOf({ kind: 'Job' }), [taken]), ['take x into a']);
+  assert.deepEqual(done(spreadOf({ kind: 'Job' }), [taken]), ['assign x to a']);
 });
 
 const stuck = (name: string, ageSeconds: number) => podOf(name, { in: 'a', isStuck: true, ageSeconds });
@@ -214,30 +219,38 @@ const withRoom = (status: 'True' | 'False'): WorkloadSpreadStatus => {
 };
 
 const removals: { when: string; spread: WorkloadSpread; pods?: readonly Pod[]; done: readonly string[] }[] = [
-  { when: 'its group is closed', spread: spreadOf({ patience: 5, status: withRoom('False') }), done: ['delete x'] },
-  { when: 'webhooks may still send Pods there', spread: spreadOf({ patience: 5, status: withRoom('True') }), done: [] },
-  { when: 'nobody has counted yet', spread: spreadOf({ patience: 5 }), done: [] },
   {
-    when: 'there is still time',
+    when: 'its subset is unschedulable',
+    spread: spreadOf({ patience: 5, status: withRoom('False') }),
+    done: ['delete x'],
+  },
+  {
+    when: 'webhooks may still place Pods there',
+    spread: spreadOf({ patience: 5, status: withRoom('True') }),
+    done: [],
+  },
+  { when: 'the status has not been written yet', spread: spreadOf({ patience: 5 }), done: [] },
+  {
+    when: 'the timeout is not exceeded',
     spread: spreadOf({ patience: 5, status: withRoom('False') }),
     pods: [stuck('x', 5)],
     done: [],
   },
-  { when: 'it is to stay where it is', spread: spreadOf({ status: withRoom('False') }), done: [] },
+  { when: 'rescheduling is disabled', spread: spreadOf({ status: withRoom('False') }), done: [] },
   {
-    when: 'there is no group after its own',
+    when: 'there is no subset after its own',
     spread: spreadOf({ subsets: subsetsOf('a'), patience: 5, status: withRoom('False') }),
     done: [],
   },
 ];
 for (const { when, spread, pods: present = [stuck('x', 6)], done: expected } of removals) {
-  test(`a Pod that finds no node is ${expected.length > 0 ? 'deleted' : 'left alone'} when ${when}`, () => {
+  test(`an unschedulable Pod is ${expected.length > 0 ? 'deleted' : 'left alone'} when ${when}`, () => {
     const actions = done(spread, present).filter((each) => !each.startsWith('cost'));
     assert.deepEqual(actions, expected);
   });
 }
 
-test('where there is no workload nothing is counted but seats', () => {
+test('without a workload only capacity is reported', () => {
   const { actions, status } = decide({ spread: spreadOf(), target: undefined, nodeNamed: () => undefined }, now);
   assert.deepEqual(actions, []);
   assert.deepEqual(status, {
@@ -265,7 +278,7 @@ const anyWorld = fc.record({
   patience: fc.constantFrom(undefined, 5),
 });
 
-test('carrying out a decision leaves nothing to decide', () => {
+test('applied decisions converge', () => {
   fc.assert(
     fc.property(anyWorld, ({ limit, pods: drawn, patience }) => {
       let spread = spreadOf({ kind: 'Deployment', subsets: subsetsOf(limit, 'b'), ...(patience ? { patience } : {}) });
@@ -275,8 +288,8 @@ test('carrying out a decision leaves nothing to decide', () => {
       }
       const look = () =>
         decide(observedOf(spread, objectsOf<Pod>(objects, 'Pod'), { latestVersion: 'new', replicas: 6 }), now);
-      // Pods are deleted once the status says that their group is closed, and so after it was written; those that are left
-      // may then be worth more.
+      // Pods are deleted only after the status reports their subset as unschedulable; the remaining Pods may then have
+      // a higher cost.
       for (let pass = 0; pass < 3; pass++) {
         const { actions, status } = look();
         carryOut(objects, actions, now);

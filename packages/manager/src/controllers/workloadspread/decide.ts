@@ -1,4 +1,4 @@
-/** Counts the Pods of every group, says which can be spared, and takes away those that find no node (§9). */
+/** WorkloadSpread reconciler: counts the Pods of every subset, sets deletion costs, and deletes unschedulable Pods. */
 import type { Node } from '@kruise/api/core/node';
 import type { WorkloadSpread, WorkloadSpreadStatus } from '@kruise/api/kruise/workloadspread';
 import type { Decision } from '@kruise/client/controller';
@@ -13,12 +13,15 @@ import { tallyStatus } from './status.ts';
 
 export type Observed = {
   readonly spread: WorkloadSpread;
-  /** Undefined where there is no workload. */
+  /** Undefined where the workload does not exist. */
   readonly target: Target | undefined;
   readonly nodeNamed: (name: string) => Node | undefined;
 };
 
-/** Who makes thousands of Pods makes many a second; to look at all of them each time would take more than it is worth. */
+/**
+ * Pods per millisecond of the minimum interval: a workload that creates thousands of Pods creates many a second, and a
+ * reconcile for each Pod would cost too much.
+ */
 const podsPerMs = 10;
 
 export function decide({ spread, target, nodeNamed }: Observed, now: Instant): Decision<WorkloadSpreadStatus> {
@@ -27,13 +30,13 @@ export function decide({ spread, target, nodeNamed }: Observed, now: Instant): D
   const costs = deletionCosts(spread, versions, { replicas, latestVersion });
   const marks = pods.flatMap((pod) => mark(spread, pod, adopted.get(pod), costs.get(pod)));
   const { value: status, told, deadlines } = tallyStatus(spread, versions, replicas, now);
-  // A group that has room again has it for every version.
+  // A subset that recovers does so for every version; the event is recorded once.
   const news = new Map(told.map((event) => [event.message, event]));
   return {
     actions: [...marks, ...takeAway(spread, versions, now)],
     status,
     events: [...news.values()],
-    // What is due at a moment is overdue after it.
+    // A deadline is exceeded only after its time.
     ...earliestRequeue(...deadlines.map((deadline) => (deadline - now + 1) / 1000)),
     minIntervalMs: Math.floor(pods.length / podsPerMs),
   };

@@ -1,4 +1,4 @@
-/** Which Pods a workload had better lose first, so that its groups stay as they should be (workloadspread.md §9.4). */
+/** Deletion costs that make a workload keep the Pods that its subsets need. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread } from '@kruise/api/kruise/workloadspread';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
@@ -6,21 +6,21 @@ import { isPodActive } from '@kruise/machinery/pods';
 import { wholePercentValue } from '../../percent.ts';
 import type { Groups } from './groups.ts';
 
-/** What it costs to lose a Pod, by the group it is in. */
+/** Deletion cost of a Pod, and its subset. */
 export type Cost = { readonly subset: string; readonly value: number };
 
-/** What events call the group of Pods that are in none. */
+/** Subset name in events for Pods without a subset. */
 const noSubset = 'kruise.io/workloadspread-fake-subset-name';
 
 const unit = 100;
 
-/** The workloads that heed what it costs to lose a Pod. */
+/** Kinds of workloads that respect deletion costs. */
 const heedingKinds = ['CloneSet', 'Deployment', 'ReplicaSet'];
 
 /**
- * What it costs to lose each active Pod. The last groups are emptied first; of versions on their way out the first ones
- * are, whose seats the Pods of the latest version take. What a group has too many of goes before anything else, and what
- * is in no group before that. Nothing while it is not known which version is the latest.
+ * Returns the deletion cost of each active Pod. The latest version scales in from the last subset. Older versions scale
+ * in from the first subset, whose capacity Pods of the latest version need. Excess Pods of a subset are deleted before
+ * others, and Pods without a subset before those. Empty while the latest version is unknown.
  */
 export function deletionCosts(
   { spec }: WorkloadSpread,

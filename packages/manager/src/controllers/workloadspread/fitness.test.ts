@@ -28,23 +28,23 @@ const rows: {
   seats?: number;
   fits: number | undefined;
 }[] = [
-  { is: 'made like it, where it prefers to be', fits: 10_010 },
-  { is: 'where seats are left', seats: 1, fits: 10_011 },
-  { is: 'not made like it', pod: podOf('x'), fits: 10_000 },
+  { is: 'matches the patch, on a preferred node', fits: 10_010 },
+  { is: 'has capacity left', seats: 1, fits: 10_011 },
+  { is: 'does not match the patch', pod: podOf('x'), fits: 10_000 },
   {
-    is: 'where it does not prefer to be',
+    is: 'is on a node without preference',
     subset: { preferredNodeSelector: [{ weight: 100, preference: labelled('other') }] },
     fits: 10,
   },
-  { is: 'where it must not be', subset: { requiredNodeSelector: labelled('other') }, fits: undefined },
-  { is: 'where nothing matches', subset: { requiredNodeSelector: {} }, fits: undefined },
-  { is: 'on a node it does not tolerate', subset: { tolerations: [] }, fits: undefined },
-  { is: 'where it asked to be itself', pod: asking('own'), fits: 10_010 },
-  { is: 'elsewhere than it asked to be', pod: asking('other'), fits: undefined },
-  { is: 'patched in no possible way', subset: { patch: { spec: { containers: [{}] } } as never }, fits: 10_000 },
+  { is: 'is on an excluded node', subset: { requiredNodeSelector: labelled('other') }, fits: undefined },
+  { is: 'is on a node without matching labels', subset: { requiredNodeSelector: {} }, fits: undefined },
+  { is: 'is on a node it does not tolerate', subset: { tolerations: [] }, fits: undefined },
+  { is: 'is on a node of its own affinity', pod: asking('own'), fits: 10_010 },
+  { is: 'is outside of its own affinity', pod: asking('other'), fits: undefined },
+  { is: 'has an invalid patch', subset: { patch: { spec: { containers: [{}] } } as never }, fits: 10_000 },
 ];
 for (const { is, pod = asMade, subset: change, seats = 0, fits } of rows) {
-  test(`a Pod that is ${is} fits ${fits ?? 'not at all'}`, () => {
+  test(`a Pod that ${is} scores ${fits ?? 'not at all'}`, () => {
     assert.equal(fitnessOf(pod, node, { ...subset, ...change }, seats), fits);
   });
 }

@@ -1,4 +1,4 @@
-/** How well a Pod that is somewhere already fits into a group (workloadspread.md §9.3). */
+/** Score of an existing Pod for a subset. */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
@@ -11,8 +11,8 @@ import { podType } from '../../patch-pod.ts';
 import { bothOf } from '../../workloadspread/node-terms.ts';
 
 /**
- * The better a Pod fits the higher; undefined if it could not have been sent where it is. Nodes count most, then whether
- * the Pod is as the group would have made it, then whether the group has seats left.
+ * Returns the score; a higher score is a better match. Undefined if the subset does not allow the Pod's node. Node
+ * preferences count most, then whether the Pod matches the subset's patch, then whether the subset has capacity left.
  */
 export function fitnessOf(pod: Pod, node: Node, subset: WorkloadSpreadSubset, seats: number): number | undefined {
   if (!isPossible(pod, node, subset)) return undefined;
@@ -28,11 +28,11 @@ function isPossible({ spec }: Pod, node: Node, { tolerations = [], requiredNodeS
   return nodesOfSelector({ nodeSelectorTerms: bothOf(required?.nodeSelectorTerms ?? [], requiredNodeSelector) })(node);
 }
 
-/** Whether the patch of the group would change nothing. Annotations do not count: others write them as well. */
+/** Reports whether the patch of the subset would change nothing. Annotations are ignored: others write them as well. */
 function isAsPatched(pod: Pod, { patch }: WorkloadSpreadSubset): boolean {
   if (!patch) return false;
   try {
-    // Objects are plain JSON values, of which their types say more.
+    // Objects are plain JSON values with more specific types.
     const patched = applyStrategicMergePatch(pod as JsonObject, patch as JsonObject, podType) as unknown as Pod;
     return isSame(withoutAnnotations(patched), withoutAnnotations(pod));
   } catch (error) {

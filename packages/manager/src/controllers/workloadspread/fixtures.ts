@@ -1,4 +1,4 @@
-/** WorkloadSpreads and Pods for tests, with no more to them than what a test is about. */
+/** Minimal WorkloadSpreads and Pods for tests. */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type {
@@ -18,7 +18,7 @@ export function ago(seconds: number): string {
   return formatTime(now - seconds * 1000);
 }
 
-/** `a 2` is a group of two at most, `b` one without an end. */
+/** Builds subsets from text: `a 2` has at most two replicas, `b` has no limit. */
 export function subsetsOf(...texts: readonly string[]): readonly WorkloadSpreadSubset[] {
   return texts.map((text) => {
     const [name = '', limit] = text.split(' ');
@@ -32,7 +32,7 @@ export type SpreadOptions = {
   readonly status?: WorkloadSpreadStatus;
   readonly kind?: string;
   readonly annotations?: { readonly [key: string]: string };
-  /** Seconds after which Pods without a node are taken elsewhere. */
+  /** Seconds after which unschedulable Pods are rescheduled. */
   readonly patience?: number;
 };
 
@@ -51,7 +51,7 @@ export function spreadOf(options: SpreadOptions = {}): WorkloadSpread {
 }
 
 export type PodOptions = {
-  /** The group it was sent to, `''` if it was not. */
+  /** Subset of the Pod at admission; `''` if none. */
   readonly in?: string;
   readonly uid?: string;
   readonly version?: string;
@@ -62,7 +62,7 @@ export type PodOptions = {
   readonly ageSeconds?: number;
   readonly node?: string;
   readonly labels?: { readonly [key: string]: string };
-  /** Whether a scheduler has found no node for it. */
+  /** Set for an unschedulable Pod. */
   readonly isStuck?: boolean;
 };
 

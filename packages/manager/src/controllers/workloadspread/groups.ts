@@ -1,4 +1,4 @@
-/** Which Pods are in which group, by version; Pods that were sent to none are given to the one they fit best (§9.3). */
+/** Pods by version and subset. Pods without a subset are assigned to the subset with the best score. */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
@@ -7,17 +7,17 @@ import { seatsOf } from '../../workloadspread/seats.ts';
 import { versionOf } from '../../workloadspread/versions.ts';
 import { fitnessOf } from './fitness.ts';
 
-/** The Pods of one version. */
+/** Pods of one version. */
 export type Groups = {
-  /** By the name of their group. */
+  /** Pods by subset name. */
   readonly inSubset: ReadonlyMap<string, readonly Pod[]>;
-  /** Those of no group: what was sent to one that is gone, and what fits nowhere. */
+  /** Pods without a subset: their subset was removed, or no subset matches. */
   readonly elsewhere: readonly Pod[];
 };
 
 export type Grouping = {
   readonly versions: ReadonlyMap<string, Groups>;
-  /** The Pods that were not sent to the group they are in. */
+  /** Pods that were assigned to a subset after admission. */
   readonly adopted: ReadonlyMap<Pod, WorkloadSpreadSubset>;
 };
 
@@ -42,19 +42,19 @@ export function groupPods(spread: WorkloadSpread, pods: readonly Pod[], surround
     });
     const elsewhere = placed.get(undefined) ?? [];
     placed.delete(undefined);
-    // What is left has names.
+    // The remaining keys are names.
     versions.set(version, { inSubset: placed as ReadonlyMap<string, readonly Pod[]>, elsewhere });
   }
   return { versions, adopted };
 }
 
-/** Where this WorkloadSpread, and no other, sent a Pod. */
+/** Returns the placement of a Pod by this WorkloadSpread. */
 function placementIn({ metadata }: WorkloadSpread, pod: Pod): Placement | undefined {
   const placement = placementOf(pod);
   return placement?.name === metadata.name && placement?.subset ? placement : undefined;
 }
 
-/** How many seats each group has beside those of the Pods that were sent to it. */
+/** Returns the capacity of each subset that is left beside the Pods placed in it. */
 function seatsLeft(spread: WorkloadSpread, pods: readonly Pod[], replicas: number): Map<string, number> {
   const seats = new Map(spread.spec.subsets.map(({ name, maxReplicas }) => [name, seatsOf(maxReplicas, replicas)]));
   for (const pod of pods) {
@@ -65,7 +65,10 @@ function seatsLeft(spread: WorkloadSpread, pods: readonly Pod[], replicas: numbe
   return seats;
 }
 
-/** The group a Pod fits best, the first of several; none if it fits nowhere, or has not been given a node yet. */
+/**
+ * Returns the subset with the best score, the first of several; undefined if no subset matches, or if the Pod has no
+ * node yet.
+ */
 function bestFor(
   pod: Pod,
   { spec: { subsets } }: WorkloadSpread,

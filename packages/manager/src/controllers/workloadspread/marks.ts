@@ -7,7 +7,7 @@ import { deletionCostAnnotation } from '@kruise/machinery/pod-ranking';
 import { placementAnnotation } from '../../workloadspread/placement.ts';
 import type { Cost } from './deletion-cost.ts';
 
-/** Notes on a Pod what group it is in, where it was not sent there, and what it costs to lose it (§9.3, §9.4). */
+/** Writes the subset of an assigned Pod, and the deletion cost, into the Pod's annotations. */
 export function mark(
   spread: WorkloadSpread,
   pod: Pod,
@@ -27,7 +27,10 @@ export function mark(
   return [announced(action, { about: spread, failed: { reason: 'PatchPodDeletionCostFailed', message } })];
 }
 
-/** What a Pod that was not made for a group gets from it: of the patch no more than metadata, which can be changed. */
+/**
+ * Returns the metadata of a Pod that is assigned to a subset: only the metadata of the patch applies, because an
+ * existing Pod's spec cannot change.
+ */
 function adoptingMetadata({ metadata }: WorkloadSpread, subset: WorkloadSpreadSubset) {
   const isPatchIgnored = metadata.annotations?.[ignorePatchExistingPodsAnnotation]?.toLowerCase() === 'true';
   const given = (isPatchIgnored ? undefined : subset.patch?.metadata) ?? {};

@@ -1,4 +1,4 @@
-/** Groups whose Pods find no node: they get no more of them for a while, and give up those they have (§9.6). */
+/** Rescheduling of unschedulable Pods: their subset gets no more Pods for a while, and its pending Pods are deleted. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread } from '@kruise/api/kruise/workloadspread';
 import { announced, isBeingDeleted, type RemoveAction, remove } from '@kruise/client/actions';
@@ -9,16 +9,16 @@ import { schedulable } from '../../workloadspread/seats.ts';
 import type { SubsetStatus, Tally } from '../../workloadspread/tally.ts';
 import type { Groups } from './groups.ts';
 
-/** So long a group is held to have no room. */
+/** Time that a subset counts as unschedulable. */
 const holdMs = 300_000;
 
-/** After how many seconds a Pod without a node is taken elsewhere; undefined if it never is. */
+/** Returns the seconds after which an unschedulable Pod is rescheduled; undefined if rescheduling is disabled. */
 export function patienceSeconds({ spec: { scheduleStrategy } }: WorkloadSpread): number | undefined {
   const { type, adaptive } = scheduleStrategy ?? {};
   return (type === 'Adaptive' && adaptive?.rescheduleCriticalSeconds) || undefined;
 }
 
-/** Whether the scheduler has found no node for a Pod. */
+/** Reports whether the scheduler found no node for a Pod. */
 export function isUnschedulable(pod: Pod): boolean {
   const { spec, status } = pod;
   if (isBeingDeleted(pod) || status?.phase !== 'Pending' || spec?.nodeName) return false;
@@ -26,14 +26,14 @@ export function isUnschedulable(pod: Pod): boolean {
   return scheduled?.status === 'False' && scheduled.reason === 'Unschedulable';
 }
 
-/** Since when a Pod has waited for a node for too long: a time to come where it has not yet. */
+/** Returns the time when a pending Pod exceeds its timeout. */
 function deadlineOf({ metadata }: Pod, patience: number): Instant {
   return parseTime(metadata.creationTimestamp ?? '') + patience * 1000;
 }
 
 /**
- * Deletes Pods that have waited for a node for too long, so that they are made anew in another group. Only once the
- * status says that theirs has no room: before, the next Pod would come to the same group.
+ * Deletes Pods that have been unschedulable for too long, so that they are recreated in another subset. The status must
+ * first report their subset as unschedulable: otherwise the next Pod would be placed in the same subset.
  */
 export function takeAway(
   spread: WorkloadSpread,
@@ -55,7 +55,7 @@ export function takeAway(
   );
 }
 
-/** Whether webhooks know that a group gets no Pods. */
+/** Reports whether the status shows webhooks that a subset gets no Pods. */
 function isClosed({ status }: WorkloadSpread, version: string, subset: string): boolean {
   const told = status?.versionedSubsetStatuses?.[version]?.find(({ name }) => name === subset);
   return isConditionFalse(told?.conditions, schedulable);
@@ -66,7 +66,7 @@ function removeStuck(spread: WorkloadSpread, subset: string, pod: Pod): RemoveAc
   return announced(remove(pod), { about: spread, failed: { reason: 'DeletePodFailed', message } });
 }
 
-/** A group, and what was said of it before. */
+/** A subset, and its previous status. */
 type Scheduled = {
   readonly name: string;
   readonly pods: readonly Pod[];
@@ -76,7 +76,10 @@ type Scheduled = {
 
 type Conditions = NonNullable<SubsetStatus['conditions']>;
 
-/** Whether a group is held to have room on its nodes. The last one always is: there is no other after it. */
+/**
+ * Sets the condition that reports a subset as schedulable. The last subset always is: there is no other subset after
+ * it.
+ */
 export function tallyScheduling(
   spread: WorkloadSpread,
   { name, pods, isLast, old }: Scheduled,

@@ -9,7 +9,7 @@ import { ago, now, observedOf, podOf, type SpreadOptions, spreadOf, subsetsOf } 
 type Subset = WorkloadSpreadSubsetStatus;
 type Noted = Pick<Subset, 'creatingPods' | 'deletingPods'>;
 
-/** What is said of the first group, of one version, after `noted` was. */
+/** Returns the status of the first subset, of one version, after the webhook's records. */
 function counted(limit: string, pods: readonly Pod[], noted: Noted = {}, options: SpreadOptions = {}) {
   const before: Subset = { name: 'a', replicas: 0, missingReplicas: 0, ...noted };
   const status = { versionedSubsetStatuses: { versionIgnored: [before] } };
@@ -25,64 +25,64 @@ function counted(limit: string, pods: readonly Pod[], noted: Noted = {}, options
 
 const pod = podOf('x', { in: 'a' });
 const rows: { is: string; limit: string; pods?: readonly Pod[]; noted?: Noted; counts: Partial<Subset> }[] = [
-  { is: 'a Pod in one of five seats', limit: '5', counts: { replicas: 1, missingReplicas: 4 } },
-  { is: 'a Pod in seats for all five', limit: '100%', counts: { replicas: 1, missingReplicas: 4 } },
-  { is: 'a Pod in seats for 80% of five', limit: '80%', counts: { replicas: 1, missingReplicas: 3 } },
-  { is: 'a Pod in seats for a bit of five', limit: '1%', counts: { replicas: 1, missingReplicas: 0 } },
-  { is: 'a Pod in a group without an end', limit: '', counts: { replicas: 1, missingReplicas: -1 } },
+  { is: 'a Pod with a limit of five', limit: '5', counts: { replicas: 1, missingReplicas: 4 } },
+  { is: 'a Pod with a limit of 100%', limit: '100%', counts: { replicas: 1, missingReplicas: 4 } },
+  { is: 'a Pod with a limit of 80% of five', limit: '80%', counts: { replicas: 1, missingReplicas: 3 } },
+  { is: 'a Pod with a rounded-up percentage limit', limit: '1%', counts: { replicas: 1, missingReplicas: 0 } },
+  { is: 'a Pod without a limit', limit: '', counts: { replicas: 1, missingReplicas: -1 } },
   {
-    is: 'more Pods than seats',
+    is: 'more Pods than the limit',
     limit: '1',
     pods: [pod, podOf('y', { in: 'a' })],
     counts: { replicas: 2, missingReplicas: 0 },
   },
   {
-    is: 'only Pods that are at work',
+    is: 'only active Pods',
     limit: '5',
     pods: [pod, podOf('y', { in: 'a', phase: 'Failed' }), podOf('z', { in: 'a', isDeleted: true })],
     counts: { replicas: 1, missingReplicas: 4 },
   },
   {
-    is: 'a Pod that is on its way',
+    is: 'a Pod that is being created',
     limit: '5',
     noted: { creatingPods: { y: ago(29) } },
     counts: { replicas: 1, missingReplicas: 3, creatingPods: { y: ago(29) } },
   },
   {
-    is: 'a Pod that has come',
+    is: 'a Pod that was created',
     limit: '5',
     noted: { creatingPods: { x: ago(1) } },
     counts: { replicas: 1, missingReplicas: 4 },
   },
   {
-    is: 'a Pod that has come, by what it was known by',
+    is: 'a Pod that was created, by its generated name',
     limit: '5',
     pods: [podOf('x', { in: 'a', uid: 'id' })],
     noted: { creatingPods: { id: ago(1) } },
     counts: { replicas: 1, missingReplicas: 4 },
   },
   {
-    is: 'a Pod that has come and gone',
+    is: 'a Pod that was created and deleted',
     limit: '5',
     pods: [pod, podOf('y', { in: 'a', phase: 'Succeeded' })],
     noted: { creatingPods: { y: ago(1) } },
     counts: { replicas: 1, missingReplicas: 4 },
   },
   {
-    is: 'a Pod that is about to go',
+    is: 'a Pod that is about to be deleted',
     limit: '1',
     noted: { deletingPods: { x: ago(14) } },
     counts: { replicas: 1, missingReplicas: 1, deletingPods: { x: ago(14) } },
   },
   {
-    is: 'no Pod that is gone',
+    is: 'no deleted Pod',
     limit: '1',
     pods: [pod, podOf('y', { in: 'a', isDeleted: true })],
     noted: { deletingPods: { y: ago(1), z: ago(1) } },
     counts: { replicas: 1, missingReplicas: 0 },
   },
   {
-    is: 'seats no more than there are',
+    is: 'missing replicas down to 0',
     limit: '2',
     noted: { deletingPods: { x: ago(1) }, creatingPods: { y: ago(1), z: ago(1), u: ago(1) } },
     counts: {
@@ -94,30 +94,30 @@ const rows: { is: string; limit: string; pods?: readonly Pod[]; noted?: Noted; c
   },
 ];
 for (const { is, limit, pods = [pod], noted, counts } of rows) {
-  test(`a group counts ${is}`, () => {
+  test(`a subset counts ${is}`, () => {
     assert.deepEqual(counted(limit, pods, noted).subset, { name: 'a', ...counts });
   });
 }
 
-test('a Pod that never came is forgotten, and told of', () => {
+test('a record of a creation that never happened expires, with an event', () => {
   const { subset, told } = counted('5', [pod], { creatingPods: { y: ago(31) } });
   assert.deepEqual(subset, { name: 'a', replicas: 1, missingReplicas: 4 });
   assert.deepEqual(told, ["Warning CreatePodFailed Pod default/y was expected to be created but it wasn't"]);
 });
 
-test('a Pod that never went is counted again, and told of', () => {
+test('a record of a deletion that never happened expires, with an event', () => {
   const { subset, told } = counted('1', [pod], { deletingPods: { x: ago(16) } });
   assert.deepEqual(subset, { name: 'a', replicas: 1, missingReplicas: 0 });
   assert.deepEqual(told, ["Warning DeletePodFailed Pod default/x was expected to be deleted but it wasn't"]);
 });
 
-test('it is counted again when the first of those awaited is overdue', () => {
+test('the WorkloadSpread is requeued when the first record expires', () => {
   const noted = { creatingPods: { y: ago(3) }, deletingPods: { x: ago(5) } };
   assert.equal(counted('5', [pod], noted).requeueAfterSeconds, 10.001);
   assert.equal(counted('5', [pod]).requeueAfterSeconds, undefined);
 });
 
-test('groups are told in the order of the spec, each with its own records', () => {
+test('subsets are reported in the order of the spec, each with its own records', () => {
   const status = {
     subsetStatuses: [],
     versionedSubsetStatuses: {
@@ -137,7 +137,7 @@ test('groups are told in the order of the spec, each with its own records', () =
   ]);
 });
 
-test('all Pods are counted together, and those of each version apart', () => {
+test('all Pods are counted together, and the Pods of each version separately', () => {
   const pods = [podOf('x', { in: 'a', version: 'old' }), podOf('y', { in: 'a', version: 'new' })];
   const { status } = decide(observedOf(spreadOf({ kind: 'Deployment' }), pods, { latestVersion: 'new' }), now);
   const { subsetStatuses, versionedSubsetStatuses } = status as WorkloadSpreadStatus;
@@ -148,14 +148,14 @@ test('all Pods are counted together, and those of each version apart', () => {
   assert.equal(inShort(versionedSubsetStatuses?.['new']), 'a 1/1 b 0/-1');
 });
 
-test('a version without Pods is kept while some are awaited', () => {
+test('a version without Pods is kept while records are pending', () => {
   const list = (noted: Noted) => [{ name: 'a', replicas: 1, missingReplicas: 0, ...noted }];
   const status = { versionedSubsetStatuses: { coming: list({ creatingPods: { x: ago(1) } }), gone: list({}) } };
   const { status: after } = decide(observedOf(spreadOf({ status }), []), now);
   assert.deepEqual(Object.keys((after as WorkloadSpreadStatus).versionedSubsetStatuses ?? {}), ['coming']);
 });
 
-test('nothing is counted where one limit makes no sense', () => {
+test('an invalid limit reports no counts', () => {
   const subsets = [{ name: 'a', maxReplicas: 'five' }, { name: 'b' }];
   const { status } = decide(observedOf(spreadOf({ subsets }), []), now);
   assert.deepEqual(status, { observedGeneration: 3 });
@@ -163,7 +163,7 @@ test('nothing is counted where one limit makes no sense', () => {
 
 type Said = readonly [status: 'True' | 'False', secondsAgo: number];
 
-/** What is said of the room of each group: `True Sufficient 0`, with the seconds since it has been so. */
+/** Returns the Schedulable condition of each subset: `True Sufficient 0`, with the seconds since its transition. */
 function room(pods: readonly Pod[], former?: Said) {
   const conditions = former && [
     {
@@ -189,37 +189,47 @@ const stuck = (ageSeconds: number, subset = 'a') => podOf('x', { in: subset, isS
 const scheduling: { when: string; pods?: readonly Pod[]; former?: Said; says: string; again?: number }[] = [
   { when: 'there are no Pods', says: 'True Sufficient 0' },
   { when: 'Pods have nodes', pods: [podOf('x', { in: 'a' })], former: ['True', 60], says: 'True Sufficient 60' },
-  { when: 'a Pod has waited too long', pods: [stuck(6)], says: 'False PodUnschedulable 0' },
-  { when: 'a Pod still has time', pods: [stuck(3)], says: 'True Sufficient 0', again: 2.001 },
+  { when: 'a Pod exceeds the timeout', pods: [stuck(6)], says: 'False PodUnschedulable 0' },
+  { when: 'a Pod is pending within the timeout', pods: [stuck(3)], says: 'True Sufficient 0', again: 2.001 },
   {
-    when: 'a Pod is on its way out',
+    when: 'a Pod is terminating',
     pods: [podOf('x', { in: 'a', phase: 'Pending', isDeleted: true })],
     says: 'True Sufficient 0',
   },
-  { when: 'there was room', pods: [stuck(6)], former: ['True', 60], says: 'False PodUnschedulable 0' },
-  { when: 'there still is none', pods: [stuck(6)], former: ['False', 400], says: 'False PodUnschedulable 400' },
-  { when: 'there was none a while ago', former: ['False', 290], says: 'False PodUnschedulable 290', again: 10.001 },
-  { when: 'there was none long ago', former: ['False', 301], says: 'True Sufficient 0' },
+  { when: 'the subset was schedulable', pods: [stuck(6)], former: ['True', 60], says: 'False PodUnschedulable 0' },
+  {
+    when: 'the subset stays unschedulable',
+    pods: [stuck(6)],
+    former: ['False', 400],
+    says: 'False PodUnschedulable 400',
+  },
+  {
+    when: 'the subset became unschedulable a while ago',
+    former: ['False', 290],
+    says: 'False PodUnschedulable 290',
+    again: 10.001,
+  },
+  { when: 'the subset became unschedulable long ago', former: ['False', 301], says: 'True Sufficient 0' },
 ];
 for (const { when, pods = [], former, says, again } of scheduling) {
-  test(`a group says ${says} of its room when ${when}`, () => {
+  test(`a subset reports ${says} when ${when}`, () => {
     const found = room(pods, former);
     assert.equal(found.said[0], says);
     assert.equal(found.again, again);
   });
 }
 
-test('the last group always has room', () => {
+test('the last subset is always schedulable', () => {
   assert.equal(room([stuck(60, 'b')]).said[1], 'True Sufficient 0');
 });
 
-test('a group that has room again is told of once', () => {
+test('the recovery of a subset records one event', () => {
   assert.deepEqual(room([], ['False', 301]).told, [
     'Subset a of WorkloadSpread default/ws is recovered from unschedulable to schedulable',
   ]);
 });
 
-test('nothing is said of room where Pods stay where they were sent', () => {
+test('without rescheduling there is no Schedulable condition', () => {
   const conditions = [
     { type: 'Schedulable', status: 'False' as const, reason: 'x', message: '', lastTransitionTime: ago(1) },
   ];

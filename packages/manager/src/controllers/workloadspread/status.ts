@@ -1,4 +1,4 @@
-/** What a WorkloadSpread says of its groups (workloadspread.md §9.5). */
+/** WorkloadSpread status. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadStatus } from '@kruise/api/kruise/workloadspread';
 import { ParseError } from '@kruise/values/parse-error';
@@ -8,10 +8,13 @@ import { notesOf, type SubsetStatus, type Tally } from '../../workloadspread/tal
 import type { Groups } from './groups.ts';
 import { patienceSeconds, tallyScheduling } from './reschedule.ts';
 
-/** The Pods of a group. */
+/** Returns the Pods of a subset. */
 type PodsIn = (subset: string) => readonly Pod[];
 
-/** Counts all Pods together, and those of each version; a version that has none is kept while some are awaited. */
+/**
+ * Counts all Pods together, and the Pods of each version. A version without Pods is kept while creations or deletions
+ * are pending.
+ */
 export function tallyStatus(
   spread: WorkloadSpread,
   versions: ReadonlyMap<string, Groups>,
@@ -49,7 +52,7 @@ function isAwaited({ creatingPods, deletingPods }: SubsetStatus): boolean {
   return creatingPods !== undefined || deletingPods !== undefined;
 }
 
-/** Counts the Pods of every group, in the order of the spec; nothing is counted where one group cannot be. */
+/** Counts the Pods of every subset, in the order of the spec; undefined where a subset is invalid. */
 function tallySubsets(
   spread: WorkloadSpread,
   podsIn: PodsIn,
@@ -71,7 +74,7 @@ function tallySubsets(
     });
     return { value: tallies.map(({ value }) => value), ...notesOf(...tallies) };
   } catch (error) {
-    // One cannot tell how many seats a text means that is no percentage.
+    // A maxReplicas text that is no percentage has no meaning.
     if (error instanceof ParseError) return { value: undefined, ...notesOf() };
     throw error;
   }

@@ -12,7 +12,7 @@ import { createObjectStore } from '@kruise/client/object-store';
 import { podOf, spreadOf } from './fixtures.ts';
 import { spreadOfCloneSet, spreadOfDeployment, spreadOfJob, spreadOfPod, spreadOfReplicaSet } from './wake.ts';
 
-/** Caches that have these WorkloadSpreads, and nothing else. */
+/** Returns caches with WorkloadSpreads only. */
 function cachesOf(...spreads: readonly WorkloadSpread[]): Caches {
   const store = createObjectStore<WorkloadSpread>();
   for (const spread of spreads) store.set(keyOf(spread), spread);
@@ -36,29 +36,29 @@ const lost = podOf('x');
 const stuck = podOf('x', { in: 'a', isStuck: true });
 const relabelled = podOf('x', { in: 'a', version: 'new' });
 const podRows: { when: string; change: Change<Pod>; patience?: number; wakes: boolean }[] = [
-  { when: 'comes', change: added(sent), wakes: true },
-  { when: 'is gone', change: deleted(sent), wakes: true },
+  { when: 'is created', change: added(sent), wakes: true },
+  { when: 'is deleted', change: deleted(sent), wakes: true },
   { when: 'fails', change: updated(sent, podOf('x', { in: 'a', phase: 'Failed' })), wakes: true },
-  { when: 'is being deleted', change: updated(sent, podOf('x', { in: 'a', isDeleted: true })), wakes: true },
-  { when: 'is of another version', change: updated(podOf('x', { in: 'a', version: 'old' }), relabelled), wakes: true },
+  { when: 'is terminating', change: updated(sent, podOf('x', { in: 'a', isDeleted: true })), wakes: true },
+  { when: 'has another version', change: updated(podOf('x', { in: 'a', version: 'old' }), relabelled), wakes: true },
   { when: 'becomes ready', change: updated(podOf('x', { in: 'a', isReady: false }), sent), wakes: false },
   {
-    when: 'finds no node, and is to',
+    when: 'is unschedulable, with rescheduling',
     change: updated(podOf('x', { in: 'a', phase: 'Pending' }), stuck),
     patience: 5,
     wakes: true,
   },
   {
-    when: 'finds no node, and may wait',
+    when: 'is unschedulable, without rescheduling',
     change: updated(podOf('x', { in: 'a', phase: 'Pending' }), stuck),
     wakes: false,
   },
-  { when: 'still finds no node', change: updated(stuck, stuck), patience: 5, wakes: false },
-  { when: 'comes, and was sent nowhere', change: added(lost), wakes: false },
-  { when: 'is gone, and was sent nowhere', change: deleted(lost), wakes: false },
+  { when: 'stays unschedulable', change: updated(stuck, stuck), patience: 5, wakes: false },
+  { when: 'is created without a placement', change: added(lost), wakes: false },
+  { when: 'is deleted without a placement', change: deleted(lost), wakes: false },
 ];
 for (const { when, change, patience, wakes } of podRows) {
-  test(`a Pod that ${when} is ${wakes ? 'counted' : 'no news'}`, () => {
+  test(`a Pod that ${when} ${wakes ? 'enqueues its WorkloadSpread' : 'enqueues nothing'}`, () => {
     const caches = cachesOf(spreadOf(patience === undefined ? {} : { patience }));
     assert.deepEqual(spreadOfPod(change, caches), wakes ? ['default/ws'] : []);
   });
@@ -67,7 +67,7 @@ for (const { when, change, patience, wakes } of podRows) {
 const metadata = { name: 'web', namespace: 'default' };
 const template = {};
 const cloneSet = (replicas: number, updateRevision = 'r1', currentRevision = 'r1'): CloneSet =>
-  // What else a CloneSet has is of no concern here.
+  // Other fields of the CloneSet are not read.
   ({
     apiVersion: 'apps.kruise.io/v1beta1',
     kind: 'CloneSet',
@@ -107,54 +107,58 @@ const all = [
   isFor('batch/v1', 'Job'),
 ];
 const workloadRows: { when: string; keys: (caches: Caches) => readonly string[]; wakes?: string }[] = [
-  { when: 'a CloneSet comes', keys: (c) => spreadOfCloneSet(added(cloneSet(1)), c), wakes: 'CloneSet' },
-  { when: 'a CloneSet is gone', keys: (c) => spreadOfCloneSet(deleted(cloneSet(1)), c), wakes: 'CloneSet' },
-  { when: 'a CloneSet grows', keys: (c) => spreadOfCloneSet(updated(cloneSet(1), cloneSet(2)), c), wakes: 'CloneSet' },
+  { when: 'a CloneSet is created', keys: (c) => spreadOfCloneSet(added(cloneSet(1)), c), wakes: 'CloneSet' },
+  { when: 'a CloneSet is deleted', keys: (c) => spreadOfCloneSet(deleted(cloneSet(1)), c), wakes: 'CloneSet' },
+  {
+    when: 'a CloneSet scales out',
+    keys: (c) => spreadOfCloneSet(updated(cloneSet(1), cloneSet(2)), c),
+    wakes: 'CloneSet',
+  },
   {
     when: 'a CloneSet is updated',
     keys: (c) => spreadOfCloneSet(updated(cloneSet(1), cloneSet(1, 'r2')), c),
     wakes: 'CloneSet',
   },
-  { when: 'a CloneSet stays as it is', keys: (c) => spreadOfCloneSet(updated(cloneSet(1), cloneSet(1)), c) },
+  { when: 'a CloneSet is unchanged', keys: (c) => spreadOfCloneSet(updated(cloneSet(1), cloneSet(1)), c) },
   {
     when: 'a Deployment is updated',
     keys: (c) => spreadOfDeployment(updated(deployment(1, '1'), deployment(1, '2')), c),
     wakes: 'Deployment',
   },
   {
-    when: 'a Deployment shrinks',
+    when: 'a Deployment scales in',
     keys: (c) => spreadOfDeployment(updated(deployment(2, '1'), deployment(1, '1')), c),
     wakes: 'Deployment',
   },
   {
-    when: 'a Deployment stays as it is',
+    when: 'a Deployment is unchanged',
     keys: (c) => spreadOfDeployment(updated(deployment(1, '1'), deployment(1, '1')), c),
   },
-  { when: 'a Job does more at once', keys: (c) => spreadOfJob(updated(job(1), job(2)), c), wakes: 'Job' },
-  { when: 'a Job stays as it is', keys: (c) => spreadOfJob(updated(job(1), job(1)), c) },
-  { when: 'a ReplicaSet comes', keys: (c) => spreadOfReplicaSet(added(replicaSet(1)), c), wakes: 'ReplicaSet' },
+  { when: 'a Job raises its parallelism', keys: (c) => spreadOfJob(updated(job(1), job(2)), c), wakes: 'Job' },
+  { when: 'a Job is unchanged', keys: (c) => spreadOfJob(updated(job(1), job(1)), c) },
+  { when: 'a ReplicaSet is created', keys: (c) => spreadOfReplicaSet(added(replicaSet(1)), c), wakes: 'ReplicaSet' },
   {
-    when: 'a ReplicaSet of a Deployment grows',
+    when: 'a ReplicaSet of a Deployment scales out',
     keys: (c) => spreadOfReplicaSet(updated(replicaSet(1, 'web'), replicaSet(2, 'web')), c),
     wakes: 'Deployment',
   },
   {
-    when: 'a ReplicaSet of another Deployment grows',
+    when: 'a ReplicaSet of another Deployment scales out',
     keys: (c) => spreadOfReplicaSet(updated(replicaSet(1, 'api'), replicaSet(2, 'api')), c),
   },
 ];
 for (const { when, keys, wakes } of workloadRows) {
-  test(`when ${when} ${wakes ? `Pods of the ${wakes} are counted` : 'nothing is counted'}`, () => {
+  test(`when ${when} ${wakes ? `the WorkloadSpread of the ${wakes} is enqueued` : 'nothing is enqueued'}`, () => {
     assert.deepEqual(keys(cachesOf(...all)), wakes ? [`default/ws-${wakes}`] : []);
   });
 }
 
-test('a WorkloadSpread that is being deleted counts nothing more', () => {
+test('a terminating WorkloadSpread is not enqueued', () => {
   const going = isFor('batch/v1', 'Job', 'web', { deletionTimestamp: '2026-01-01T00:00:00Z' });
   assert.deepEqual(spreadOfJob(added(job(1)), cachesOf(going)), []);
 });
 
-test('workloads of another namespace are none of its concern', () => {
+test('a workload of another namespace enqueues nothing', () => {
   const elsewhere: KubernetesObject & Job = { ...job(1), metadata: { name: 'web', namespace: 'other' } };
   assert.deepEqual(spreadOfJob(added(elsewhere), cachesOf(...all)), []);
 });

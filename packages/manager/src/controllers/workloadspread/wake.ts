@@ -1,4 +1,4 @@
-/** What makes a WorkloadSpread count again (workloadspread.md §9.1). */
+/** Event filters: WorkloadSpreads to enqueue when a Pod or a workload changes. */
 import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
 import type { Job } from '@kruise/api/batch/job';
@@ -21,8 +21,8 @@ import { customWorkloadsIn } from '../../workloadspread/white-list.ts';
 import { isUnschedulable, patienceSeconds } from './reschedule.ts';
 
 /**
- * The WorkloadSpread that sent a Pod where it is. A Pod that no group had a seat for wakes nobody: it is left as it is
- * until the workload changes.
+ * Returns the WorkloadSpread that placed a Pod. A Pod that no subset had capacity for enqueues nothing: it is handled
+ * when the workload changes.
  */
 export function spreadOfPod({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
   const placement = caches.of(workloadSpread).size === 0 ? undefined : placementOf(object);
@@ -37,7 +37,7 @@ export function spreadOfPod({ type, object, previous }: Change<Pod>, caches: Cac
   return [keyFor(reference)];
 }
 
-/** Whether Pods that find no node are taken to another group. The reference finds out by chance. */
+/** Reports whether unschedulable Pods are rescheduled. OpenKruise detects them only by chance. */
 function isTakenAway(reference: { readonly namespace: string; readonly name: string }, caches: Caches): boolean {
   const spread = caches.of(workloadSpread).get(reference);
   return spread !== undefined && patienceSeconds(spread) !== undefined;
@@ -59,7 +59,7 @@ export function spreadOfDeployment(change: Change<Deployment>, caches: Caches): 
   });
 }
 
-/** A ReplicaSet may have a WorkloadSpread, or its Deployment may. */
+/** Returns the WorkloadSpreads of a ReplicaSet or of its Deployment. */
 export function spreadOfReplicaSet(change: Change<ReplicaSet>, caches: Caches): readonly Key[] {
   return spreadOf(change, caches, (now, before) => now.spec?.replicas !== before.spec?.replicas);
 }
@@ -83,7 +83,7 @@ function spreadOf<T extends KubernetesObject>(
   return found.filter((spread) => !isBeingDeleted(spread)).map(keyOf);
 }
 
-/** Watches custom kinds, each from when a WorkloadSpread is first found to be for one of its objects. */
+/** Watch of custom kinds: each kind is watched from the first WorkloadSpread that targets one of its objects. */
 export type CustomWatch = Watch & { see(kind: DynamicKind): void };
 
 export function watchCustomKinds(namespace: string): CustomWatch {
@@ -112,7 +112,7 @@ export function watchCustomKinds(namespace: string): CustomWatch {
   };
 }
 
-/** The WorkloadSpreads of a custom workload, when it says anew how many Pods it is to have. */
+/** Returns the WorkloadSpreads of a custom workload whose number of replicas changes. */
 function spreadsOfCustom({ object, previous }: Change<KubernetesObject>, caches: Caches, namespace: string) {
   if (!previous) return [];
   const { apiVersion, kind, metadata } = object;
