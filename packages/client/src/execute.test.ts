@@ -394,7 +394,7 @@ test('applied fields belong to the controller, whoever had them', async () => {
 
 test('writing a kind the controller does not name is a mistake of its own', async () => {
   const { outcome } = await carryOut([create(objectOf('Secret', 'a'))]);
-  assert.match(String(outcome.failures[0]?.error), /does not say that it writes v1 Secret/);
+  assert.match(String(outcome.failures[0]?.error), /v1 Secret is not declared by the controller/);
 });
 
 const pods = { group: '', plural: 'pods' };

@@ -541,7 +541,7 @@ test('numbers as large as they come are waited for, and counted on', async () =>
   assert.equal(sum.status?.active, 1);
   assert.ok(await isGone(client.get(namespace, { name: 'slow' })), 'the namespace goes');
   assert.deepEqual(
-    cluster.complaints.filter((complaint) => /a pass failed|tried again/.test(complaint)),
+    cluster.complaints.filter((complaint) => /reconcile failed|tried again/.test(complaint)),
     [],
   );
 });
