@@ -380,7 +380,7 @@ test('effects outside the cluster take their turn among the actions', async () =
     effect('nothing', 2),
   ]);
   assert.deepEqual(asked, ['POST a', 'note 1', 'DELETE b']);
-  assert.match(String(outcome.failures[0]?.error), /no effect nothing/);
+  assert.match(String(outcome.failures[0]?.error), /effect nothing is not defined/);
 });
 
 test('applied fields belong to the controller, whoever had them', async () => {
