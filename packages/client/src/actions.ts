@@ -1,10 +1,11 @@
 /**
- * What a controller can decide to do, as plain data: `decide` returns it, tests compare it, and the shell does it.
+ * Actions of a controller, as plain data: `decide` returns actions, tests compare them, and the controller runtime
+ * executes them.
  */
 import type { DeleteOptions, PatchType } from './client.ts';
 import type { KubernetesObject } from './object-key.ts';
 
-/** Something to be done. */
+/** A write, an Event or a side effect that a controller decided on. */
 export type Action =
   | CreateAction
   | UpdateAction
@@ -14,50 +15,50 @@ export type Action =
   | RecordAction
   | EffectAction;
 
-/** Something to be done with an object. */
+/** A write to one object. */
 export type ObjectAction = Exclude<Action, RecordAction | EffectAction>;
 
-/** What can be said of any action on an object. */
+/** Options common to all writes. */
 export type Details = {
-  /** Events to record of it once it is done, or has failed. */
+  /** Events to record after the write succeeded or failed. */
   readonly announcement?: Announcement;
-  /** Whatever becomes of it, what comes after it is done: its failure is told, and forgotten. */
+  /** The actions after this one run even if it fails, and the reconcile is not retried because of the failure. */
   readonly isOptional?: boolean;
-  /** What comes after it is done though it fails; its failure is told, and has all of it tried again. */
+  /** The actions after this one run even if it fails; the failure is reported and the reconcile is retried. */
   readonly isIndependent?: boolean;
-  /** Is done only if this object, asked for anew, is there with its uid and not being deleted. */
+  /** Precondition: a live read finds this object with the same uid, and the object is not terminating. */
   readonly confirm?: KubernetesObject;
-  /** Is done only if this object, asked for anew, is not there: none of its name, or one with another uid. */
+  /** Precondition: a live read does not find this object: the name does not exist, or belongs to another uid. */
   readonly confirmGone?: KubernetesObject;
-  /** Requires that the server accepts these writes in a dry run: a refusal is known before anything is done. */
+  /** Precondition: the server accepts these writes in a dry run. Detects a rejection before anything is written. */
   readonly dryRun?: DryRun;
-  /** Id under which a failure is recorded; by default the object and the kind of write. */
+  /** Id under which a failure is recorded; defaults to the object and the type of write. */
   readonly refusalId?: string;
 };
 
 /** Writes that are sent as a dry run before an action. */
 export type DryRun = {
-  /** Id under which the answer is recorded. A refusal holds back every action with a dry run of this id. */
+  /** Id under which the result is recorded. A rejection blocks every action that has a dry run with this id. */
   readonly id: string;
-  /** Second id under which a refusal is recorded, if the object of the dry run is to go after others. */
+  /** Second id under which a rejection is recorded, used to move the object of the dry run behind other objects. */
   readonly ownId?: string;
-  /** Writes to send; empty if the action waits for the dry run of another action with this id. */
+  /** Writes to send; empty if the action waits for the dry run of another action with the same id. */
   readonly writes: readonly ObjectAction[];
-  /** Events to record if the server refuses the dry run; by default those of the action. */
+  /** Events to record if the server rejects the dry run; defaults to the events of the action. */
   readonly announcement?: Announcement;
 };
 
-/** Makes an object. */
+/** Creates an object. */
 export type CreateAction = Details & { readonly type: 'create'; readonly object: KubernetesObject };
 
-/** Writes the whole object, or with a subresource a part of it; fails if someone else wrote since it was read. */
+/** Replaces an object or one of its subresources. Fails with a conflict if the object changed since it was read. */
 export type UpdateAction = Details & {
   readonly type: 'update';
   readonly object: KubernetesObject;
   readonly subresource?: string;
 };
 
-/** Changes some fields of an object. */
+/** Patches an object. */
 export type PatchAction = Details & {
   readonly type: 'patch';
   readonly object: KubernetesObject;
@@ -66,7 +67,7 @@ export type PatchAction = Details & {
   readonly subresource?: string;
 };
 
-/** Server-side apply: these fields, and only these, are the controller's. */
+/** Server-side apply: the controller owns exactly the fields in `object`. */
 export type ApplyAction = Details & { readonly type: 'apply'; readonly object: KubernetesObject };
 
 /** Deletes an object. */
@@ -76,106 +77,110 @@ export type RemoveAction = Details & {
   readonly options?: Omit<DeleteOptions, 'signal'>;
 };
 
-/** Tells something about an object. */
+/** Records an Event. */
 export type RecordAction = { readonly type: 'record'; readonly event: NewEvent };
 
-/** Something outside the cluster, done by the function of that name among the controller's `effects`. */
+/** Runs a side effect outside of the cluster, by its name in the `effects` of the controller. */
 export type EffectAction = { readonly type: 'effect'; readonly name: string; readonly input: unknown };
 
-/** Something worth telling about an object. */
+/** An Event to record. */
 export type NewEvent = {
   readonly about: KubernetesObject;
-  /** The part of the object it is about: `spec.containers{web}`. */
+  /** Path of the field that the Event is about, for example `spec.containers{web}`. */
   readonly fieldPath?: string;
   readonly type: 'Normal' | 'Warning';
-  /** A word in CamelCase for programs. */
+  /** Machine-readable reason in CamelCase. */
   readonly reason: string;
-  /** A sentence for people. */
+  /** Human-readable message. */
   readonly message: string;
 };
 
 /**
- * Events about an object that tell how an action on another went. `{name}`, `{error}` and `{object}` stand for what they
- * say; the object is written out only if there is an event, as thousands of actions may never come to one.
+ * Events that report the outcome of a write to another object. The message may contain the placeholders `{name}`,
+ * `{error}` and `{object}`. The object is serialized only when an Event is recorded, because most of thousands of
+ * actions never record one.
  */
 export type Announcement = {
   readonly about: KubernetesObject;
   readonly done?: { readonly reason: string; readonly message: string };
-  /** A warning, unless said otherwise. */
+  /** The type defaults to `Warning`. */
   readonly failed?: { readonly type?: NewEvent['type']; readonly reason: string; readonly message: string };
 };
 
-/** Makes an object. */
+/** Returns an action that creates an object: `pods.map(create)`. */
 export function create(object: KubernetesObject): CreateAction {
   return { type: 'create', object };
 }
 
-/** Writes an object in place of the one it was made from. */
+/** Returns an action that replaces an object with a changed copy. */
 export function update(object: KubernetesObject): UpdateAction {
   return { type: 'update', object };
 }
 
-/** Changes some fields of an object: `patch(pod, { metadata: { labels: { ready: 'yes' } } })`. A merge patch. */
+/** Returns an action that sends a merge patch: `patch(pod, { metadata: { labels: { ready: 'yes' } } })`. */
 export function patch(object: KubernetesObject, changes: unknown): PatchAction {
   return { type: 'patch', object, patch: changes, patchType: 'merge' };
 }
 
-/** Says which fields of an object the controller wants, and leaves the others to whom they belong. */
+/** Returns a server-side apply of the fields in `object`; fields of other managers are left alone. */
 export function apply(object: KubernetesObject): ApplyAction {
   return { type: 'apply', object };
 }
 
-/** Deletes this very object, not a later one of its name: `pods.map(remove)`. */
+/** Returns an action that deletes exactly this object, not a later one with the same name: `pods.map(remove)`. */
 export function remove(object: KubernetesObject): RemoveAction {
   return { type: 'remove', object };
 }
 
-/** Tells something about an object. */
+/** Returns an action that records an Event. */
 export function record(event: NewEvent): RecordAction {
   return { type: 'record', event };
 }
 
-/** Does something outside the cluster: `effect('register', { host, address })`. It may be done more than once. */
+/**
+ * Returns a side effect: `effect('register', { host, address })`. The effect may run more than once and must be
+ * idempotent.
+ */
 export function effect(name: string, input: unknown): EffectAction {
   return { type: 'effect', name, input };
 }
 
-/** The action, and what is told of how it went. */
+/** Adds Events that report the outcome of the action. */
 export function announced<A extends ObjectAction>(action: A, announcement: Announcement): A {
   return { ...action, announcement };
 }
 
-/** The action, whose failure does no harm: what is there already, or gone already, is none at all. */
+/** Marks an action whose failure is ignored. AlreadyExists and NotFound are no failures at all. */
 export function optional<A extends ObjectAction>(action: A): A {
   return { ...action, isOptional: true };
 }
 
-/** The action, whose failure keeps no other from being done: `copies.map(create).map(independent)`. */
+/** Marks an action whose failure does not stop the actions after it: `copies.map(create).map(asIndependent)`. */
 export function independent<A extends ObjectAction>(action: A): A {
   return { ...action, isIndependent: true };
 }
 
-/** The action, done only if an object is really there: what a cache says may be out of date. */
+/** Runs the action only if a live read finds the object, because the cache may be stale. */
 export function confirmed<A extends ObjectAction>(action: A, confirm: KubernetesObject): A {
   return { ...action, confirm };
 }
 
-/** The action, done only if an object is really not there: a cache may not have it yet. */
+/** Runs the action only if a live read does not find the object, because the cache may not contain it yet. */
 export function confirmedGone<A extends ObjectAction>(action: A, confirmGone: KubernetesObject): A {
   return { ...action, confirmGone };
 }
 
-/** Returns the action, to be done only if the server accepts other writes in a dry run. */
+/** Runs the action only if the server accepts other writes in a dry run. */
 export function afterDryRun<A extends ObjectAction>(action: A, dryRun: DryRun): A {
   return { ...action, dryRun };
 }
 
-/** Keeps an object from vanishing before the finalizer is taken away again. */
+/** Returns a patch that adds a finalizer, so that the object stays until the finalizer is removed. */
 export function addFinalizer(object: KubernetesObject, finalizer: string): PatchAction {
   return patchFinalizers(object, [...(object.metadata.finalizers ?? []), finalizer]);
 }
 
-/** Lets an object go, as far as one finalizer is concerned. */
+/** Returns a patch that removes a finalizer. */
 export function removeFinalizer(object: KubernetesObject, finalizer: string): PatchAction {
   return patchFinalizers(
     object,
@@ -183,12 +188,12 @@ export function removeFinalizer(object: KubernetesObject, finalizer: string): Pa
   );
 }
 
-/** The object with a finalizer more, to be written whole where patches are not allowed. */
+/** Returns a copy of the object with the finalizer, for an update where patches are not allowed. */
 export function withFinalizer<T extends KubernetesObject>(object: T, finalizer: string): T {
   return withFinalizers(object, [...(object.metadata.finalizers ?? []), finalizer]);
 }
 
-/** The object without a finalizer, to be written whole where patches are not allowed. */
+/** Returns a copy of the object without the finalizer, for an update where patches are not allowed. */
 export function withoutFinalizer<T extends KubernetesObject>(object: T, finalizer: string): T {
   return withFinalizers(
     object,
@@ -196,12 +201,12 @@ export function withoutFinalizer<T extends KubernetesObject>(object: T, finalize
   );
 }
 
-/** Whether an object has a finalizer. */
+/** Reports whether an object has a finalizer. */
 export function hasFinalizer({ metadata }: KubernetesObject, finalizer: string): boolean {
   return metadata.finalizers?.includes(finalizer) ?? false;
 }
 
-/** Whether an object is on its way out. */
+/** Reports whether an object is terminating. */
 export function isBeingDeleted({ metadata }: KubernetesObject): boolean {
   return metadata.deletionTimestamp != null;
 }
@@ -211,6 +216,6 @@ function withFinalizers<T extends KubernetesObject>(object: T, finalizers: reado
 }
 
 function patchFinalizers(object: KubernetesObject, finalizers: readonly string[]): PatchAction {
-  // A list is replaced as a whole: the version makes sure that no one else's finalizer is lost.
+  // A merge patch replaces the whole list. The resourceVersion protects finalizers that other clients added meanwhile.
   return patch(object, { metadata: { resourceVersion: object.metadata.resourceVersion, finalizers } });
 }

@@ -1,6 +1,6 @@
 /**
- * Taking in objects that belong to nobody, and letting go those that match no more. What is claimed is decided by
- * `claimsOf`; here is where the objects come from, what is done with them, and what makes an owner look.
+ * Adoption and release of objects by their controller. `claimsOf` decides which objects an owner claims; this module
+ * lists the candidates, writes the owner references, and enqueues owners when an orphan appears.
  */
 import type { Claimable, Claims } from '@kruise/machinery/claims';
 import { isSame } from '@kruise/machinery/json-value';
@@ -12,28 +12,28 @@ import type { Caches, Change } from './informer.ts';
 import { type Key, type KubernetesObject, keyOf } from './object-key.ts';
 import type { ObjectReader } from './object-store.ts';
 
-/** The objects an owner can have a claim to: those it controls, and those of its namespace that nobody controls. */
+/** Returns the objects that an owner can claim: the objects it controls and the orphans in its namespace. */
 export function candidatesFor<T extends Claimable>(reader: ObjectReader<T>, owner: KubernetesObject): readonly T[] {
   const orphans = reader.byIndex(orphansByNamespace, owner.metadata.namespace ?? '');
   return orphans.length === 0 ? reader.controlledBy(owner) : [...reader.controlledBy(owner), ...orphans];
 }
 
-/** The namespace of an object that has no controller and could be given one. */
+/** Index function: the namespace of each orphan that can be adopted. */
 function orphansByNamespace(object: Claimable): readonly string[] {
   const { namespace = '', deletionTimestamp } = object.metadata;
   return deletionTimestamp == null && controllerOf(object) === undefined ? [namespace] : [];
 }
 
 /**
- * What has to be written for claims to hold. It comes before all else an owner does: whatever follows is not done if
- * an object turns out to be another's.
+ * Returns the patches that adopt and release objects. They run before all other actions of an owner, which are skipped
+ * if another controller has adopted one of the objects meanwhile.
  */
 export function claimActions(owner: KubernetesObject, claims: Claims<KubernetesObject>): readonly PatchAction[] {
   return [
     ...claims.adopted.map((child, index) => {
       const adoption = patchReferences(child, withOwner(child.metadata.ownerReferences, controllerReference(owner)));
-      // The garbage collector may be about to orphan all of them. What asks first goes out alone, and where it is
-      // refused, none of the others is tried.
+      // The garbage collector may be about to orphan all of these objects. The first adoption checks the owner with a
+      // live read and is sent alone; if it fails, the others are skipped.
       return index === 0 ? confirmed(adoption, owner) : adoption;
     }),
     ...claims.released.map((child) =>
@@ -43,15 +43,16 @@ export function claimActions(owner: KubernetesObject, claims: Claims<KubernetesO
 }
 
 function patchReferences(child: KubernetesObject, ownerReferences: readonly unknown[]): PatchAction {
-  // A list is replaced as a whole: the version makes sure that no one else's reference is lost.
+  // A merge patch replaces the whole list. The resourceVersion protects owner references that other clients added
+  // meanwhile.
   return patch(child, { metadata: { resourceVersion: child.metadata.resourceVersion, ownerReferences } });
 }
 
 /**
- * The owners that may want to take in an object that has become nobody's, or theirs to have by its labels:
+ * Maps an orphan whose labels changed, or that just lost its controller, to the owners whose selector matches:
  *
  * ```ts
- * watches: [watch(pod, adopters(replicaSet, ({ spec }) => selectorOf(spec?.selector)))]
+ * watches: [watch(pod, mapToAdopters(replicaSet, ({ spec }) => selectorOf(spec?.selector)))]
  * ```
  */
 export function adopters<K extends Kind>(
@@ -59,9 +60,9 @@ export function adopters<K extends Kind>(
   selectorOf: (owner: ObjectOf<K>) => Selector,
 ): (change: Change<unknown>, caches: Caches) => readonly Key[] {
   return ({ type, object, previous, cause }, caches) => {
-    // Every object of every kind has metadata.
+    // Objects of every kind have metadata.
     const [child, before] = [object, previous] as [KubernetesObject, KubernetesObject | undefined];
-    // Nothing is news at the start: every owner looks at what there is then.
+    // The initial list is skipped: every owner is reconciled at the start anyway.
     if (cause !== 'event' || type === 'deleted' || isBeingDeleted(child) || controllerOf(child)) return [];
     if (before && !controllerOf(before) && isSame(before.metadata.labels, child.metadata.labels)) return [];
     const { namespace, labels } = child.metadata;

@@ -1,19 +1,26 @@
-/** Waits between attempts at something that fails again and again, twice as long each time. */
+/** Exponential backoff per key: each wait is twice as long as the one before, up to a maximum. */
 import type { Instant } from '@kruise/values/time';
 
-/** Waits by key. */
+/** Exponential backoff per key. */
 export type BackOff = {
-  /** How long a key has to wait yet; 0 if it does not. */
+  /** Returns the milliseconds that a key still has to wait; 0 if its backoff is over. */
   remainingMs(key: string, now: Instant): number;
-  /** Begins the next wait of a key. */
+  /** Starts the next backoff period of a key. */
   begin(key: string, now: Instant): void;
 };
 
 type Wait = { readonly since: Instant; readonly lengthMs: number };
 
-/** No waits yet. What has not failed for twice the longest wait is forgotten, and begins with the shortest again. */
+/**
+ * Creates an empty backoff. A key that has not failed for twice the maximum starts at the initial wait again.
+ *
+ * ```ts
+ * const backoff = createBackoff({ initialMs: 1000, maxMs: 60_000 });
+ * backoff.next('default/web', clock.now());
+ * ```
+ */
 export function createBackOff({ firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number }): BackOff {
-  // In the order in which waits began, so that those to be forgotten come first.
+  // Insertion order is the order of the last failure, so expired entries come first.
   const waits = new Map<string, Wait>();
 
   const forgetOld = (now: Instant) => {

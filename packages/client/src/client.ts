@@ -3,12 +3,12 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { apiVersionOf } from '@kruise/schema/kind';
 import type { ApiRequest, Transport, WatchEvent } from './transport.ts';
 
-/** Which object of a kind. */
+/** Name and namespace of an object. */
 export type Reference = { readonly name: string; readonly namespace?: string };
 
-/** Which objects, and how fresh. */
+/** Selection, consistency and paging of a list. */
 export type ListOptions = {
-  /** Only this namespace; all of them where it is left out. */
+  /** Namespace to list; all namespaces if omitted. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -19,24 +19,24 @@ export type ListOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** Which objects, from when on, and for how long. */
+/** Selection, start and duration of a watch. */
 export type WatchOptions = Omit<ListOptions, 'limit' | 'continue'> & {
   readonly timeoutSeconds?: number;
   readonly allowWatchBookmarks?: boolean;
   readonly sendInitialEvents?: boolean;
 };
 
-/** Who writes, how strictly it is read, and whether it is meant. */
+/** Options of a write: field manager, field validation, dry run and subresource. */
 export type WriteOptions = {
   readonly fieldManager?: string;
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
   readonly dryRun?: boolean;
-  /** `status`, `scale`: write this part of the object rather than the object. */
+  /** Subresource to write instead of the object, for example `status` or `scale`. */
   readonly subresource?: string;
   readonly signal?: AbortSignal;
 };
 
-/** How an object goes, and what becomes of those it owns. */
+/** Grace period, propagation policy and preconditions of a deletion. */
 export type DeleteOptions = {
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
@@ -45,7 +45,7 @@ export type DeleteOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** A list of objects, and where it goes on if it was cut. */
+/** A list of objects with its resourceVersion and, if the list is incomplete, its continue token. */
 export type List<T> = {
   readonly metadata: {
     readonly resourceVersion?: string;
@@ -55,7 +55,7 @@ export type List<T> = {
   readonly items: readonly T[];
 };
 
-/** The kinds of patches. */
+/** Patch formats. */
 export type PatchType = 'json' | 'merge' | 'strategic';
 
 const patchTypes: { readonly [T in PatchType]: string } = {
@@ -67,36 +67,48 @@ const applyType = 'application/apply-patch+yaml';
 
 type Object = { readonly metadata: ObjectMeta };
 
-/** Reads and writes the objects of a cluster. Every refusal is thrown as a `StatusError`. */
+/**
+ * Kubernetes client: reads and writes the objects of a cluster. An error of the server is thrown as a `StatusError`.
+ *
+ * ```ts
+ * const web = await client.get(deployment, { namespace: 'default', name: 'web' });
+ * await client.patch(deployment, { namespace: 'default', name: 'web' }, { spec: { replicas: 3 } }, { type: 'merge' });
+ * ```
+ */
 export interface Client {
-  /** One object. */
+  /** Gets an object. */
   get<K extends Kind>(
     kind: K,
     reference: Reference,
     options?: { readonly subresource?: string; readonly signal?: AbortSignal },
   ): Promise<ObjectOf<K>>;
-  /** The objects of a selection, or as many of them as `limit` allows; `eachPage` goes on from there. */
+  /** Lists the selected objects, at most `limit` of them; `eachPage` reads the following pages. */
   list<K extends Kind>(kind: K, options?: ListOptions): Promise<List<ObjectOf<K>>>;
-  /** What becomes of the objects of a selection, from a revision on, until the server ends it or the signal is aborted. */
+  /**
+   * Watches the selected objects from a resourceVersion on, until the server ends the watch or the signal is aborted.
+   */
   watch<K extends Kind>(kind: K, options?: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<K>>>;
-  /** Stores an object that does not exist yet. */
+  /** Creates an object. */
   create<K extends Kind>(kind: K, object: Partial<ObjectOf<K>>, options?: WriteOptions): Promise<ObjectOf<K>>;
-  /** Replaces an object; refused if it has a resourceVersion and someone else wrote meanwhile. */
+  /**
+   * Replaces an object. If the object has a resourceVersion that is not the stored one, the update fails with a
+   * conflict.
+   */
   update<K extends Kind>(kind: K, object: ObjectOf<K>, options?: WriteOptions): Promise<ObjectOf<K>>;
-  /** Changes some fields of an object. */
+  /** Patches an object. */
   patch<K extends Kind>(
     kind: K,
     reference: Reference,
     patch: unknown,
     options: WriteOptions & { readonly type: PatchType },
   ): Promise<ObjectOf<K>>;
-  /** Server-side apply: these fields, and only these, are ours. */
+  /** Server-side apply: the field manager owns exactly the fields in `object`. */
   apply<K extends Kind>(
     kind: K,
     object: Partial<ObjectOf<K>>,
     options: WriteOptions & { readonly fieldManager: string; readonly force?: boolean },
   ): Promise<ObjectOf<K>>;
-  /** Sends something to a subresource that takes more than it is: an Eviction, a Binding, a TokenRequest. */
+  /** Posts to a subresource with its own kind: Eviction, Binding, TokenRequest. */
   post<K extends Kind, S extends Kind>(
     kind: K,
     reference: Reference,
@@ -104,15 +116,15 @@ export interface Client {
     body: Partial<ObjectOf<S>>,
     options?: Omit<WriteOptions, 'subresource'>,
   ): Promise<ObjectOf<S>>;
-  /** Deletes an object. The answer is what is left of it, or a Status once nothing is. */
+  /** Deletes an object. Returns the terminating object, or a Status if the object is gone. */
   delete<K extends Kind>(kind: K, reference: Reference, options?: DeleteOptions): Promise<unknown>;
-  /** Deletes all objects of a selection. */
+  /** Deletes all selected objects. */
   deleteMany<K extends Kind>(kind: K, selection: ListOptions, options?: DeleteOptions): Promise<void>;
-  /** A request of any other sort. */
+  /** Transport of this client, for all other requests. */
   readonly transport: Transport;
 }
 
-/** The path of a kind's objects, or of one of them. */
+/** Returns the URL path of a collection, an object or a subresource. */
 export function pathOf(kind: Kind, { name, namespace }: Partial<Reference>, subresource?: string): string {
   const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
   const place = kind.scope === 'Namespaced' && namespace ? `/namespaces/${encoded(namespace)}` : '';
@@ -120,20 +132,26 @@ export function pathOf(kind: Kind, { name, namespace }: Partial<Reference>, subr
   return `${root}${place}/${kind.plural}${one}${subresource ? `/${subresource}` : ''}`;
 }
 
-/** Nearly all names may stand in a path as they are, which is found out sooner than what would become of them. */
+/** Encodes a path segment. Nearly all names need no encoding, and the test is cheaper than the encoding. */
 function encoded(name: string): string {
   return /^[\w.-]*$/.test(name) ? name : encodeURIComponent(name);
 }
 
-/** How a client reads, and how much its requests matter. */
+/** Options of a client. */
 export type ClientOptions = {
-  /** Asks for no more of objects than their metadata; in one process, where nothing is sent, they come whole. */
+  /** Requests only metadata (PartialObjectMetadata). An in-process transport returns whole objects regardless. */
   readonly metadataOnly?: boolean;
-  /** Nobody waits for what comes of its requests: a server in the same process lets others go first. */
+  /** Marks all requests as background work: a server in the same process handles other requests first. */
   readonly isBackground?: boolean;
 };
 
-/** A client of whatever a transport reaches. */
+/**
+ * Creates a client on a transport.
+ *
+ * ```ts
+ * const client = createClient(createHttpTransport({ server: 'https://127.0.0.1:6443', clock, credentials }));
+ * ```
+ */
 export function createClient(transport: Transport, options: ClientOptions = {}): Client {
   const { metadataOnly = false, isBackground = false } = options;
   const accepting = (form: string) =>
@@ -178,11 +196,11 @@ export function createClient(transport: Transport, options: ClientOptions = {}):
         ...many,
         ...withSignal(signal),
       });
-      // Servers in Go say null for no items, if only metadata is asked for.
+      // Servers written in Go encode an empty metadata-only list as null.
       return list?.items === null ? { ...list, items: [] } : list;
     },
     watch: <K extends Kind>(kind: K, { namespace, signal, ...query }: WatchOptions = {}) =>
-      // What the server sends on a watch of a kind are objects of that kind.
+      // A watch of a kind sends objects of that kind.
       transport.watch({
         method: 'GET',
         path: pathOf(kind, namespace === undefined ? {} : { namespace }),
@@ -254,7 +272,7 @@ export function createClient(transport: Transport, options: ClientOptions = {}):
   };
 }
 
-/** The same client, for what nobody waits for. */
+/** Returns a client on the same transport that marks its requests as background work. */
 export function inBackground({ transport }: Client): Client {
   return createClient(transport, { isBackground: true });
 }

@@ -11,30 +11,32 @@ import {
   loadKubeconfig,
 } from './kubeconfig.ts';
 
-/** A client of a cluster, and the namespace meant where none is named. */
+/** A client of a cluster and its default namespace. */
 export type Connected = {
   readonly client: Client;
   readonly namespace: string;
-  /** The authorities that vouch for the server, in PEM, where they are not the machine's own. */
+  /** CA bundle of the server in PEM, if it is not the trust store of the system. */
   readonly authorities?: string;
-  /** A client of the same server that shows other credentials. */
+  /** Returns a client of the same server that uses other credentials. */
   as(credentials: Credentials, options?: Pick<HttpTransportOptions, 'userAgent'>): Client;
-  /** Ends every connection, and with it whatever is under way. */
+  /** Closes every connection and aborts the requests in flight. */
   close(): void;
 };
 
-/** What to connect to; everything that is not said is found as kubectl finds it. */
+/** Options of a connection. Everything that is omitted is resolved as kubectl does. */
 export type ConnectOptions = Omit<KubeconfigChoice, 'clock'> &
   KubeconfigPlace &
   Pick<HttpTransportOptions, 'userAgent' | 'connectTimeoutMs' | 'requestTimeoutMs'>;
 
 /**
- * A client of the cluster that kubectl would use here: the kubeconfig's current one or, in a Pod without a kubeconfig,
- * the Pod's own.
+ * Connects to the cluster that kubectl would use: the current context of the kubeconfig or, in a Pod without a
+ * kubeconfig, the in-cluster configuration.
  *
- *     const { client, close } = connect(systemClock, { userAgent: 'reporter/1.0' });
- *     for (const { metadata } of (await client.list(pod)).items) console.log(metadata.name);
- *     close();
+ * ```ts
+ * const { client, close } = connect(systemClock, { userAgent: 'reporter/1.0' });
+ * for (const { metadata } of (await client.list(pod)).items) console.log(metadata.name);
+ * close();
+ * ```
  */
 export function connect(clock: Clock, options: ConnectOptions = {}): Connected {
   const { namespace, ...server } = serverOf(clock, options);

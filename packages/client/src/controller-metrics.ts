@@ -1,23 +1,23 @@
-/** The metrics of controllers and their queues, under the names that dashboards for Kubernetes know. */
+/** Metrics of controllers and work queues, with the names that client-go and controller-runtime use. */
 import type { Clock } from '@kruise/values/clock';
 import type { MetricRegistry } from './metrics.ts';
 import type { StuckKey } from './stuck-keys.ts';
 import type { QueueObserver } from './work-queue.ts';
 
-/** How a pass ended. */
+/** Result of a reconcile. */
 export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after';
 
-/** What controllers count; one for all controllers of a process. */
+/** Metrics recorder shared by all controllers of a process. */
 export type ControllerMetrics = {
-  /** Counts what a queue does. */
+  /** Returns the observer that records the metrics of a work queue. */
   queueOf(name: string, clock: Clock): QueueObserver;
   reconciled(controller: string, result: ReconcileResult, tookMs: number): void;
   workersOf(controller: string, count: number): void;
-  /** Notes that writes of a key did not come into sight in time. */
+  /** Records that the expectations of a key timed out. */
   overdue?(controller: string, key: string): void;
-  /** Receives, at the start, the function that lists a controller's keys retried for more than ten minutes. */
+  /** Registers the function that lists the keys of a controller that have been retried for more than ten minutes. */
   stuckKeysOf?(controller: string, list: () => readonly StuckKey[]): void;
-  /** Notes whether this process leads by a Lease. */
+  /** Records whether this process holds a leader election Lease. */
   leading(lease: string, isLeading: boolean): void;
 };
 
@@ -30,52 +30,67 @@ const reconcileBuckets = [
 /** Registers the metrics of controllers. */
 export function createControllerMetrics(registry: MetricRegistry): ControllerMetrics {
   const byQueue = ['name', 'controller'];
-  const depth = registry.gauge('workqueue_depth', 'Keys that wait for a worker.', byQueue);
-  const adds = registry.counter('workqueue_adds_total', 'Keys that were added.', byQueue);
-  const retries = registry.counter('workqueue_retries_total', 'Keys that were to be tried again.', byQueue);
+  const depth = registry.gauge('workqueue_depth', 'Current number of keys in the work queue.', byQueue);
+  const adds = registry.counter('workqueue_adds_total', 'Total number of keys added to the work queue.', byQueue);
+  const retries = registry.counter('workqueue_retries_total', 'Total number of retries in the work queue.', byQueue);
   const waits = registry.histogram(
     'workqueue_queue_duration_seconds',
-    'How long keys waited for a worker.',
+    'Time in seconds that a key waits in the work queue before a worker takes it.',
     byQueue,
     queueBuckets,
   );
   const works = registry.histogram(
     'workqueue_work_duration_seconds',
-    'How long keys were worked on.',
+    'Time in seconds that a worker takes to process a key.',
     byQueue,
     queueBuckets,
   );
   const unfinished = registry.gauge(
     'workqueue_unfinished_work_seconds',
-    'How long the keys being worked on have been, taken together.',
+    'Sum of the seconds that the keys in progress have been processed so far.',
     byQueue,
   );
   const longest = registry.gauge(
     'workqueue_longest_running_processor_seconds',
-    'How long the key worked on longest has been.',
+    'Seconds that the longest running worker has been processing its key.',
     byQueue,
   );
-  const total = registry.counter('controller_runtime_reconcile_total', 'Passes, by how they ended.', [
-    'controller',
-    'result',
-  ]);
-  const errors = registry.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', ['controller']);
+  const total = registry.counter(
+    'controller_runtime_reconcile_total',
+    'Total number of reconciles per controller, by result.',
+    ['controller', 'result'],
+  );
+  const errors = registry.counter(
+    'controller_runtime_reconcile_errors_total',
+    'Total number of failed reconciles per controller.',
+    ['controller'],
+  );
   const times = registry.histogram(
     'controller_runtime_reconcile_time_seconds',
-    'How long passes took.',
+    'Duration of reconciles in seconds, per controller.',
     ['controller'],
     reconcileBuckets,
   );
-  const workers = registry.gauge('controller_runtime_max_concurrent_reconciles', 'Keys worked on at most at a time.', [
-    'controller',
-  ]);
-  const active = registry.gauge('controller_runtime_active_workers', 'Keys worked on now.', ['controller']);
-  const stuck = registry.gauge(
-    'controller_runtime_stuck_keys',
-    'Keys that have been retried for more than ten minutes without success.',
+  const workers = registry.gauge(
+    'controller_runtime_max_concurrent_reconciles',
+    'Maximum number of concurrent reconciles per controller.',
     ['controller'],
   );
-  const leads = registry.gauge('leader_election_master_status', 'Whether this process leads, by Lease.', ['name']);
+  const active = registry.gauge(
+    'controller_runtime_active_workers',
+    'Number of workers that are reconciling, per controller.',
+    ['controller'],
+  );
+  const stuck = registry.gauge(
+    'controller_runtime_stuck_keys',
+    'Number of keys that have been retried for more than ten minutes without success.',
+    ['controller'],
+  );
+  const leads = registry.gauge(
+    'leader_election_master_status',
+    '1 if this process holds the leader election Lease, otherwise 0.',
+    ['name'],
+  );
 
   return {
     queueOf(name, clock) {

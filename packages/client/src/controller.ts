@@ -1,8 +1,8 @@
 /**
- * Controllers: what one is (`defineController`) and the one shell that runs them all (`runController`). A controller
- * says what it is for, what wakes it, where it looks and what it decides; the shell does what was decided, waits until
- * the caches show it, and tries again what failed. Nothing is remembered between two passes but in the cluster, so a
- * controller can be killed at any point and goes on from there when it is started again.
+ * Controllers: `defineController` declares one, `runController` runs it. A controller declares its kind, the events
+ * that enqueue a key, the caches it reads, and its decision. The runtime executes the decision, waits for its
+ * expectations, and retries with backoff. All state between two reconciles is in the cluster, so a controller can be
+ * killed at any point and continues after a restart.
  */
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerOf } from '@kruise/machinery/owner-references';
@@ -25,68 +25,68 @@ import { createRefusals, isRefused, noRefusals, type Refusals, type RefusedWrite
 import { createStuckKeys, type StuckKeyRegistry } from './stuck-keys.ts';
 import { createWorkQueue, type Priority, type WorkQueue } from './work-queue.ts';
 
-/** What a controller has made up its mind to do. */
+/** The decision of one reconcile: actions, status, Events and requeue. */
 export type Decision<S = unknown> = {
   readonly actions: readonly Action[];
-  /** What to do where nothing came of the actions: one failed, and nothing was written before. */
+  /** Actions that run instead if an action failed before anything was written. */
   readonly fallbackActions?: readonly Action[];
-  /** The status the object is to have once the actions are done; or what it is to have given how they went. */
+  /** Desired status after the actions, or a function that derives the status from their outcome. */
   readonly status?: S | ((outcome: Outcome) => S);
-  /** Events to record once all of it is done and the status is written: news that must not be told twice. */
+  /** Events to record after all actions succeeded and the status was written, so that a retry does not repeat them. */
   readonly events?: readonly NewEvent[];
-  /** When to look again though nothing happens. */
+  /** Requeues the key after this time even if no event arrives. */
   readonly requeueAfterSeconds?: number;
-  /** How long to leave it alone whatever happens: where a look costs much, changes in a row are better seen together. */
+  /** Minimum time until the next reconcile of the key: where a reconcile is expensive, several events are coalesced. */
   readonly minIntervalMs?: number;
 };
 
-/** The type of a kind's status. */
+/** Status type of an object. */
 export type StatusOf<T> = T extends { readonly status?: infer S } ? S : unknown;
 
-/** What a controller is made of: `K` is the kind it is for, `O` what it looks at. */
+/** Definition of a controller: `K` is its kind, `O` the observed state. */
 export type ControllerDefinition<K extends Kind, O> = {
-  /** Names it in logs, metrics and queues; by default after its kind. */
+  /** Name in logs, metrics and queues; defaults to the lower-case kind. */
   readonly name?: string;
   readonly for: K;
-  /** Only these objects of its kind. */
+  /** Restricts the reconciled objects by namespace, label selector or field selector. */
   readonly selection?: Selection;
-  /** Which changes of its own kind matter; all of them by default. */
+  /** Predicate: which events of the reconciled kind enqueue a key; defaults to all. */
   readonly predicate?: (change: Change<ObjectOf<K>>) => boolean;
-  /** The kinds it makes objects of, as their controller: their changes wake their owner. */
+  /** Kinds of the dependents that the controller creates. Their events enqueue their controller owner. */
   readonly owns?: readonly Kind[];
-  /** What else wakes it: `watch(node, keysOf)`. */
+  /** Further watches with a mapper: `watch(node, keysOf)`. */
   readonly watches?: readonly Watch[];
-  /** Kinds it reads or writes without being woken by them. */
+  /** Kinds that are read or written without being watched. */
   readonly uses?: readonly Kind[];
-  /** Gathers what the decision depends on from the caches. Nothing is to be done where it returns undefined. */
+  /** Reads the observed state from the caches. Returns undefined if there is nothing to reconcile. */
   readonly observe: (caches: Caches, key: Key) => O | undefined;
-  /** Asks for what the caches cannot tell, before the decision: metrics, say. What it throws ends the pass. */
+  /** Reads live data that the caches do not have, for example metrics. An error fails the reconcile. */
   readonly fetch?: (observed: O, client: Client, signal: AbortSignal) => Promise<O>;
-  /** Decides by the observed state, the time, and earlier refusals of the server; by nothing else. */
+  /** Pure function of the observed state, the time, and earlier rejections by the server. */
   readonly decide: (observed: O, now: Instant, refused: RefusedWrites) => Decision<StatusOf<ObjectOf<K>> | undefined>;
-  /** What it does outside the cluster, by the names that `effect` actions give. */
+  /** Side effects outside of the cluster, by the name that `effect` actions use. */
   readonly effects?: { readonly [name: string]: Effect };
-  /** Keys worked on at a time. */
+  /** Maximum number of concurrent reconciles. */
   readonly workers?: number;
-  /** Keys that are looked at from the start, whether there is such an object or not: for work that has none. */
+  /** Keys that are enqueued at the start even if no such object exists, for work without an object. */
   readonly initialKeys?: readonly Key[];
-  /** Looks at everything again after so long. */
+  /** Resync period: enqueues all objects again after this time. */
   readonly resyncMs?: number;
-  /** A key is left alone for so long after each look, so that many changes in a row are seen together. */
+  /** Minimum time between two reconciles of a key: events in between are coalesced. */
   readonly minIntervalMs?: number;
-  /** A change is looked at so long after it happened, together with those that follow it. */
+  /** Delay between an event and the reconcile, so that following events are coalesced with it. */
   readonly delayMs?: number;
-  /** Who its events are from; by default its name with `-controller`. */
+  /** Source component of its Events; defaults to its name with the suffix `-controller`. */
   readonly component?: string;
-  /** How long a failed key waits; by default as in Kubernetes. */
+  /** Backoff of failed keys; defaults to the rate limiter of Kubernetes. */
   readonly rateLimiter?: (clock: Clock) => RateLimiter;
-  /** Whose the fields are that it writes; by default its name. */
+  /** Field manager of its writes; defaults to its name. */
   readonly fieldManager?: string;
-  /** Nobody waits for what it writes: in one process with the server, others go first. */
+  /** Marks its writes as background work: a server in the same process handles other requests first. */
   readonly isBackground?: boolean;
 };
 
-/** A controller, ready to be run. */
+/** A controller that can be passed to `runController` or to a manager. */
 export type Controller = {
   readonly name: string;
   readonly for: Kind;
@@ -102,37 +102,40 @@ export type Controller = {
   readonly fieldManager: string;
   readonly isBackground: boolean;
   readonly rateLimiter: (clock: Clock) => RateLimiter;
-  /** Observes and decides; undefined where there is nothing to decide about. Waits only if it has to inquire. */
+  /**
+   * Observes and decides. Returns undefined if there is nothing to reconcile, and a promise only if the controller has
+   * `fetch`.
+   */
   consider(context: ConsideringContext, key: Key): Considered | undefined | Promise<Considered>;
 };
 
-/** What it takes to come to a decision. */
+/** Dependencies of `Controller.evaluate`. */
 export type ConsideringContext = {
   readonly caches: Caches;
   readonly clock: Clock;
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** Record of earlier refusals of the server; empty by default. */
+  /** Record of earlier rejections by the server; empty by default. */
   readonly refusals?: Refusals;
 };
 
 /**
- * What runs beside controllers, with the same caches and rights, but in a way of its own: it keeps a graph, say, or acts
- * by the clock rather than by keys.
+ * A component that a manager runs beside controllers, with the same caches and permissions, but without a work queue:
+ * for example a dependency graph or a periodic task.
  */
 export type Runnable = Pick<Controller, 'name' | 'watches' | 'uses' | 'component'> & {
-  /** Works until the signal is aborted, and resolves when it has come to a stop. */
+  /** Runs until the signal is aborted; the promise resolves when the component has stopped. */
   run(context: ControllerContext, signal: AbortSignal): Promise<void>;
 };
 
-/** A decision, and the object it is about, if that is there. */
+/** A decision and the object it is about, if that object exists. */
 export type Considered = { readonly object: KubernetesObject | undefined; readonly decision: Decision };
 
-/** A kind whose changes wake keys of another. */
+/** A watch that maps the events of a kind to keys of the controller. */
 export type Watch = {
   readonly kind: Kind;
   readonly selection: Selection | undefined;
-  /** Calls back with the keys each change wakes, until the signal is aborted. */
+  /** Enqueues the keys of each event until the signal is aborted. */
   follow(caches: Caches, wake: (key: Key, priority: Priority) => void, signal: AbortSignal): void;
 };
 
@@ -177,7 +180,8 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
     consider({ caches, clock, client, signal, refusals }, key) {
       const observed = observe(caches, key);
       if (observed === undefined) return undefined;
-      // An object of a kind has what every object has. It is the one that was just observed: nothing has been awaited.
+      // Objects of every kind have metadata. This is the object that `observe` read, because nothing was awaited in
+      // between.
       const object = caches.of(kind, selection).get(key) as KubernetesObject | undefined;
       const refused = refusals?.begin(key, object) ?? noRefusals;
       const conclude = (known: O) => ({ object, decision: decide(known, clock.now(), refused) as Decision });
@@ -186,16 +190,16 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
   };
 }
 
-/** What is watched of a kind. */
+/** Options of a watch. */
 export type WatchSettings = {
-  /** Only these objects. */
+  /** Restricts the watched objects. */
   readonly selection?: Selection;
-  /** Looks at everything again after so long. */
+  /** Resync period: maps all objects again after this time. */
   readonly resyncMs?: number;
 };
 
 /**
- * Wakes keys when objects of another kind change.
+ * Enqueues keys when objects of another kind change.
  *
  * ```ts
  * watch(node, (change, caches) => caches.of(daemonSet).list().map(keyOf))
@@ -225,7 +229,7 @@ function asObject(object: unknown): KubernetesObject {
   return object as KubernetesObject;
 }
 
-/** The keys of the owners an object has, or had before the change, of a kind: what `owns` wakes. */
+/** Mapper of `owns`: returns the keys of the controller owners of a kind, before and after the event. */
 export function ownersOf(kind: Kind, { object, previous }: Change<unknown>): readonly Key[] {
   const now = ownerOf(kind, asObject(object));
   const before = previous === undefined ? undefined : ownerOf(kind, asObject(previous));
@@ -234,29 +238,29 @@ export function ownersOf(kind: Kind, { object, previous }: Change<unknown>): rea
 
 function ownerOf(kind: Kind, object: KubernetesObject): Key | undefined {
   const owner = controllerOf(object);
-  // Any version of the owner's kind is the same object.
+  // Only the group is compared: the owner reference may name another version of the same object.
   if (owner?.kind !== kind.kind || groupOf(owner.apiVersion) !== kind.group) return undefined;
   const { namespace } = object.metadata;
   return keyFor({ name: owner.name, ...(kind.scope === 'Namespaced' && namespace ? { namespace } : {}) });
 }
 
-/** What controllers run with. */
+/** Dependencies of a running controller. */
 export type ControllerContext = {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly caches: Caches;
-  /** Records an event, without waiting. */
+  /** Records an Event asynchronously. */
   readonly record: (event: NewEvent) => void;
   readonly log: Log;
   readonly metrics?: ControllerMetrics;
   /** Registry for the function that lists the keys that have been retried for more than ten minutes. */
   readonly stuckKeys?: StuckKeyRegistry;
-  /** How long a write may stay out of sight before the controller goes on without having seen it. */
+  /** Timeout of expectations: after this time the controller reconciles although its cache may be stale. */
   readonly expectationTimeoutMs?: number;
 };
 
-/** Resolves once all that a controller reads is known, or the signal is aborted. */
+/** Resolves when all informers of a controller have synced, or the signal is aborted. */
 export async function whenSynced(
   { watches, uses }: Pick<Controller, 'watches' | 'uses'>,
   caches: Caches,
@@ -272,12 +276,16 @@ export async function whenSynced(
   await Promise.race([Promise.all(informers.map(({ synced }) => synced)), aborted]);
 }
 
-/** If nothing else does, this wakes a key whose writes are not in sight yet. */
+/** Interval at which unsatisfied expectations are checked if no event arrives. */
 const lookAgainMs = 1000;
 
 /**
- * Runs a controller until the signal is aborted. Then nothing new is begun: what is under way stops after the action it
- * is at, and the promise resolves when all of it has.
+ * Runs a controller until the signal is aborted. Then no new reconcile starts, running reconciles stop after their
+ * current action, and the promise resolves when all of them have stopped.
+ *
+ * ```ts
+ * await runController(greeter, { client, clock, random, caches, record, log }, signal);
+ * ```
  */
 export async function runController(
   controller: Controller,
@@ -285,7 +293,7 @@ export async function runController(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, caches, metrics } = context;
-  // Whoever maps a change to keys may look anything up, so nothing is told before everything is known.
+  // A mapper may read any cache, so no event is handled before all informers have synced.
   await whenSynced(controller, caches, signal);
   if (signal.aborted) return;
 
@@ -317,7 +325,7 @@ export async function runController(
 
 type Run = { readonly queue: WorkQueue; readonly expectations: Expectations; readonly signal: AbortSignal };
 
-/** One look at a key and what follows from it, with every way it can end. */
+/** Returns the reconcile function of a controller, including requeues, backoff, metrics and logs. */
 function passOf(controller: Controller, context: ControllerContext, { queue, expectations, signal }: Run) {
   const { clock, caches, log, metrics } = context;
   const refusals = createRefusals(clock);
@@ -337,7 +345,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     signal,
   };
 
-  /** By `elapsedMs`: a clock that is put back must not keep them resting. */
+  /** Times of `elapsedMs`: if the wall clock is set back, keys must not stay throttled. */
   const restsUntil = new Map<Key, number>();
 
   async function reconcile(key: Key): Promise<ReconcileResult> {
@@ -354,7 +362,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       return 'requeue_after';
     }
     if (outstanding) {
-      log.warn({ controller: controller.name, key, ...outstanding }, 'writes have not come into sight; going on');
+      log.warn({ controller: controller.name, key, ...outstanding }, 'expectations timed out; cache may be stale');
       metrics?.overdue?.(controller.name, key);
       expectations.forget(key);
     }
@@ -371,7 +379,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     const minIntervalMs = decision.minIntervalMs ?? controller.minIntervalMs;
     if (minIntervalMs > 0) restsUntil.set(key, clock.elapsedMs() + minIntervalMs);
     const outcome = await carryOut(key, decision);
-    // What was decided by what is out of date is no report of anything.
+    // A decision from a stale cache must not be reported in the status.
     const isToBeReported = object && !outcome.isStale && !signal.aborted;
     const reported = isToBeReported ? await report(key, object, decision, outcome) : outcome;
     const failures = [...outcome.failures, ...(reported === outcome ? [] : reported.failures)];
@@ -400,16 +408,16 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     return { ...instead, failures: [...outcome.failures, ...instead.failures] };
   }
 
-  /** Writes the status, if it is another than the object has. */
+  /** Writes the status if it differs from the present one. */
   async function report(key: Key, object: KubernetesObject, decision: Decision, outcome: Outcome): Promise<Outcome> {
     const { status: wanted } = decision;
     const status = typeof wanted === 'function' ? wanted(outcome) : wanted;
-    // What the actions made of the object is newer than what was observed.
+    // The objects returned by the writes are newer than the observed ones.
     const newest = outcome.written.get(object.metadata.uid ?? '') ?? object;
     const { status: present } = newest as { readonly status?: unknown };
     if (status === undefined || isSameStatus(controller.for, status, present)) return outcome;
     const subresource = controller.for.subresources.includes('status') ? { subresource: 'status' } : {};
-    // An object with another status is an object of the same kind.
+    // Replacing the status does not change the kind of the object.
     const changed = { ...newest, status } as KubernetesObject;
     return execute(means, key, [{ type: 'update', object: changed, ...subresource }]);
   }
@@ -440,7 +448,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       failure = { error };
     }
     const retryMs = refusals.end(key);
-    // A refused write has its own backoff, which only a change of intent ends early.
+    // A rejected write has its own backoff, which ends early only if the intent changes.
     if (retryMs !== undefined) queue.addAfter(key, retryMs);
     if (failure) {
       const { error } = failure;
@@ -449,7 +457,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       const retryAfterSeconds = retryMs === undefined ? {} : { retryAfterSeconds: retryMs / 1000 };
       log.error(
         { controller: controller.name, key, failures: queue.failures(key), ...retryAfterSeconds, error },
-        'a pass failed',
+        'reconcile failed',
       );
     }
     noteStuck(key, { isRetried: failure !== undefined || retryMs !== undefined || result === 'requeue', failure });
@@ -457,7 +465,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
   };
 }
 
-/** Whether two statuses are the same once they are stored: there a count of 0, say, is as good as none. */
+/** Compares two statuses in their stored form, in which, for example, a count of 0 is equal to a missing count. */
 function isSameStatus({ root }: Kind, a: unknown, b: unknown): boolean {
   if (isSame(a, b)) return true;
   const { stored } = codecOf<unknown>(root);
@@ -465,7 +473,7 @@ function isSameStatus({ root }: Kind, a: unknown, b: unknown): boolean {
   return isSame(statusOf(a), statusOf(b));
 }
 
-/** Reports whether the server refused every write that failed. */
+/** Reports whether the server rejected every failed write. */
 function areRefusals(error: unknown): boolean {
   return error instanceof AggregateError ? error.errors.every(isRefused) : isRefused(error);
 }

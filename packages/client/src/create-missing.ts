@@ -2,7 +2,7 @@ import { isAlreadyExists } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import type { Client } from './client.ts';
 
-/** Makes an object unless there is one of its name, which stays as it is: for what a cluster is to have at first. */
+/** Creates an object unless one with its name exists, which is left unchanged. For the initial objects of a cluster. */
 export async function createMissing<K extends Kind>(
   client: Client,
   kind: K,

@@ -1,21 +1,21 @@
 import type { ClientCertificate } from './http/dial.ts';
 
-/** What proves who is asking. */
+/** Credentials of one request. */
 export type Credential = {
-  /** Shown when a connection is made. */
+  /** Client certificate for the TLS handshake. */
   readonly certificate?: ClientCertificate;
-  /** The `Authorization` header: a bearer token, or a user name and password. */
+  /** Value of the `Authorization` header: a bearer token, or a user name and password. */
   readonly authorization?: string;
 };
 
-/** Whoever has credentials to show; asked before every request, so that what rotates is current. */
+/** Source of credentials. `current` is called before every request, so rotated credentials take effect immediately. */
 export interface Credentials {
   current(signal?: AbortSignal): Credential | Promise<Credential>;
-  /** Tells that a server did not accept one. Whether there is hope that the next will do. */
+  /** Reports that a server rejected a credential. Returns true if the next credential may be accepted. */
   refused?(credential: Credential): boolean;
 }
 
-/** Someone else to act as, if whoever asks may. */
+/** User to impersonate, if the caller has the permission. */
 export type Impersonation = {
   readonly user: string;
   readonly uid?: string;
@@ -23,22 +23,22 @@ export type Impersonation = {
   readonly extra?: { readonly [key: string]: readonly string[] };
 };
 
-/** Credentials that stay the same. */
+/** Returns credentials that never change. */
 export function fixedCredentials(credential: Credential): Credentials {
   return { current: () => credential };
 }
 
-/** The header that shows a token. */
+/** Returns the `Authorization` header of a bearer token. */
 export function bearer(token: string): string {
   return `Bearer ${token}`;
 }
 
-/** The header that shows a user name and a password. */
+/** Returns the `Authorization` header of a user name and a password. */
 export function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** The headers that ask to act as someone else. */
+/** Returns the impersonation headers of a request. */
 export function impersonationHeaders({ user, uid, groups = [], extra = {} }: Impersonation): {
   readonly [name: string]: string | string[];
 } {
@@ -52,7 +52,7 @@ export function impersonationHeaders({ user, uid, groups = [], extra = {} }: Imp
   };
 }
 
-/** Keys may hold what the name of a header may not. */
+/** Escapes the characters of a key that are not allowed in a header name. */
 function escapeKey(key: string): string {
   return key
     .toLowerCase()

@@ -1,12 +1,12 @@
-/** Keys that are to come up after a while, with one timer for the earliest of them. */
+/** Delaying queue: keys become ready after a delay, with one timer for the earliest of them. */
 import type { CancelTimer, Clock } from '@kruise/values/clock';
 
-/** How urgent a key is: something changed, or it is only looked at again (a first list, a resync). */
+/** Priority of a key: `change` for events, `background` for the initial list and resyncs. */
 export type Priority = 'change' | 'background';
 
-/** Keys, each with how long it is until it comes up. */
+/** Keys that become ready after a delay. */
 export type Delays<K> = {
-  /** Has a key come up after a while; where it waits already, the earlier time counts. */
+  /** Adds a key after a delay. If the key already waits, the earlier time wins. */
   set(key: K, delayMs: number, priority: Priority): void;
   cancel(key: K): void;
   clear(): void;
@@ -14,7 +14,7 @@ export type Delays<K> = {
 
 type Entry<K> = { readonly key: K; readonly due: number; readonly order: number; readonly priority: Priority };
 
-/** No keys yet; `ready` is called with each as its time comes. */
+/** Creates an empty queue. `ready` is called with each key when its delay is over. */
 export function createDelays<K>(clock: Clock, ready: (key: K, priority: Priority) => void): Delays<K> {
   const heap: Entry<K>[] = [];
   const current = new Map<K, Entry<K>>();
@@ -46,7 +46,10 @@ export function createDelays<K>(clock: Clock, ready: (key: K, priority: Priority
     }
     heap[index] = last;
   };
-  /** The earliest that still counts: what was cancelled or brought forward is left in the heap until it comes up. */
+  /**
+   * Returns the earliest valid entry. Entries that were cancelled or moved forward stay in the heap until they reach
+   * its top.
+   */
   const first = (): Entry<K> | undefined => {
     while (heap[0] !== undefined && current.get(heap[0].key) !== heap[0]) pop();
     return heap[0];

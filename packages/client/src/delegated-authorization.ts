@@ -1,12 +1,15 @@
-/** Asks the API server who someone is and what they may see, on behalf of a component that serves pages of its own. */
+/**
+ * Delegated authentication and authorization: TokenReview and SubjectAccessReview for components that serve
+ * non-resource endpoints of their own.
+ */
 import { tokenReview } from '@kruise/api/authentication/tokenreview';
 import { subjectAccessReview } from '@kruise/api/authorization/subjectaccessreview';
 import type { Client } from './client.ts';
 import type { Access } from './health.ts';
 
 /**
- * Who may read a page: whoever shows a token that the server knows, and is granted `get` on the page's path. The
- * client must be allowed to ask (`system:auth-delegator`).
+ * Returns an authorizer for non-resource endpoints: the caller needs a valid bearer token and the permission to `get`
+ * the path. The client needs the ClusterRole `system:auth-delegator`.
  *
  * ```ts
  * await serveHealth({ port: 10257, tls, metrics, mayRead: delegatedAuthorization(client) });

@@ -1,11 +1,11 @@
-/** A queue with two ends, as a ring in an array: taking the first of many costs no more than of few. */
+/** First-in, first-out queue in a ring buffer: `shift` takes constant time. */
 export type Deque<T> = {
   push(item: T): void;
   shift(): T | undefined;
   readonly size: number;
 };
 
-/** An empty one. */
+/** Creates an empty queue. */
 export function createDeque<T>(): Deque<T> {
   let ring: (T | undefined)[] = new Array(16);
   let head = 0;
@@ -18,7 +18,7 @@ export function createDeque<T>(): Deque<T> {
         ring = larger;
         head = 0;
       }
-      // The length is a power of two.
+      // The capacity is a power of two.
       ring[(head + size++) & (ring.length - 1)] = item;
     },
     shift() {

@@ -1,6 +1,6 @@
 /**
- * What a server serves, asked of the server itself: the way to kinds that a program does not know, those that users
- * define among them.
+ * API discovery: the kinds that a server serves, including kinds that are unknown at compile time, such as custom
+ * resources.
  */
 import type { APIGroupDiscoveryList, APIResourceDiscovery } from '@kruise/api/apidiscovery/apigroupdiscovery';
 import type { APIGroupList, APIResourceList, APIVersions } from '@kruise/api/meta/discovery';
@@ -8,15 +8,15 @@ import { apiVersionOf, resourceOf } from '@kruise/schema/kind';
 import type { Client } from './client.ts';
 import { type DynamicKind, dynamicKind } from './dynamic-kind.ts';
 
-/** What is served, as far as it could be found out. */
+/** Result of API discovery; partial if a group version failed. */
 export type Discovery = {
-  /** Every kind in each of its versions; of one kind, the version the server prefers comes first. */
+  /** All kinds in all their versions; for each kind the version that the server prefers comes first. */
   readonly kinds: readonly DynamicKind[];
-  /** The groups and versions that are there, but would not tell what is in them: a server behind the server is gone, say. */
+  /** Group versions whose discovery failed, for example because an aggregated API server is unavailable. */
   readonly failures: readonly DiscoveryFailure[];
 };
 
-/** A group and version nothing is known of for now. */
+/** A group version whose discovery failed. */
 export type DiscoveryFailure = { readonly groupVersion: string; readonly message: string };
 
 type GroupVersion = { readonly group: string; readonly version: string };
@@ -25,7 +25,7 @@ type Told = APIGroupDiscoveryList | APIVersions | APIGroupList;
 const everythingAtOnce = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
 
 /**
- * Asks a server what it serves. Fails only if the server cannot be asked at all.
+ * Discovers the kinds that a server serves. Throws only if the server itself is unreachable.
  *
  * ```ts
  * const { kinds } = await discover(client);
@@ -37,7 +37,7 @@ export async function discover(client: Client, options: { readonly signal?: Abor
     const request = { method: 'GET', path, accept: everythingAtOnce, ...options } as const;
     return (await client.transport.request(request)).object;
   };
-  // A server answers these paths with one of three documents.
+  // Depending on its version, a server answers these paths with one of three documents.
   const told = (await Promise.all([ask('/api'), ask('/apis')])) as readonly Told[];
   const parts = await Promise.all(
     told.map((document) =>
@@ -52,7 +52,7 @@ export async function discover(client: Client, options: { readonly signal?: Abor
   };
 }
 
-/** Each kind once, in the version the server prefers for it. */
+/** Returns each kind once, in the version that the server prefers. */
 export function preferredKinds(kinds: readonly DynamicKind[]): readonly DynamicKind[] {
   const preferred = new Map<string, DynamicKind>();
   for (const kind of kinds) {
@@ -106,7 +106,7 @@ function groupVersionsOf(document: APIVersions | APIGroupList): readonly GroupVe
   );
 }
 
-/** Servers before v1.30 are asked for one version of one group after the other. */
+/** Reads one group version after the other: servers before v1.30 do not have aggregated discovery. */
 async function askEach(
   ask: (path: string) => Promise<unknown>,
   groupVersions: readonly GroupVersion[],

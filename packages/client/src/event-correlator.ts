@@ -1,6 +1,6 @@
 /**
- * Which events are the same, which are alike, and which are too many. The limits are those of client-go: ten alike in
- * ten minutes become one; an object has 25 events of a type at once and one in five minutes after that.
+ * Event correlation: deduplication, aggregation and spam filtering with the limits of client-go. Ten similar events in
+ * ten minutes are aggregated into one; an object has a burst of 25 events per type and then one every five minutes.
  */
 import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
@@ -9,20 +9,20 @@ import type { Reference } from './client.ts';
 import type { KubernetesObject } from './object-key.ts';
 import { type TokenBucket, tokenBucket } from './rate-limiter.ts';
 
-/** What is to be written of an event. */
+/** An event after correlation, ready to be written. */
 export type Correlated = {
   readonly message: string;
   readonly count: number;
   readonly firstAt: Instant;
   readonly lastAt: Instant;
-  /** Where it was written before, if it was; whoever writes it notes where. */
+  /** Cache entry of the event. The writer sets `stored` to the stored Event, so that the next occurrence is a patch. */
   readonly entry: { stored?: Reference };
 };
 
 type Entry = { stored?: Reference; count: number; readonly firstAt: Instant };
-/** Events of an object that differ only in what they say. */
+/** Similar events: they differ only in their message. */
 type Group = { messages: string[]; lastAt: Instant };
-/** What is remembered of an object. */
+/** Cached events of an object. */
 type Subject = {
   readonly groups: LeastRecent<Group>;
   readonly entries: LeastRecent<Entry>;
@@ -33,11 +33,11 @@ const maxAlike = 10;
 const alikeMs = 600_000;
 const spamBurst = 25;
 const spamPerSecond = 1 / 300;
-/** How many objects are remembered, and how many events of each: those heard of longest ago are forgotten first. */
+/** Cache limits: objects, and events per object. The least recently used are evicted first. */
 const maxObjects = 1024;
 const maxEvents = 64;
 
-/** Says what is to be written of each event; undefined where nothing is. */
+/** Creates a function that correlates each event; it returns undefined if the spam filter drops the event. */
 export function createCorrelator(clock: Clock): (event: NewEvent) => Correlated | undefined {
   const subjects = leastRecent<Subject>(maxObjects);
 
@@ -53,7 +53,7 @@ export function createCorrelator(clock: Clock): (event: NewEvent) => Correlated 
     const group = groups.get(alike, () => ({ messages: [], lastAt: now }));
     if (now - group.lastAt > alikeMs) group.messages = [];
     group.lastAt = now;
-    // Those that were told one by one before stay so.
+    // Messages that were recorded separately before stay separate.
     const isKnown = group.messages.includes(message);
     const isMany = !isKnown && group.messages.length === maxAlike - 1;
     if (!isKnown && !isMany) group.messages.push(message);
@@ -61,7 +61,7 @@ export function createCorrelator(clock: Clock): (event: NewEvent) => Correlated 
     const entry = entries.get(isMany ? alike : `${alike} ${fieldPath} ${message}`, () => ({ count: 0, firstAt: now }));
     entry.count++;
 
-    // Warnings are counted apart: what goes wrong must not go under in what goes well.
+    // Warnings have their own token bucket, so that many normal events do not suppress them.
     buckets[type] ??= tokenBucket(clock, { perSecond: spamPerSecond, burst: spamBurst });
     if (!buckets[type].tryTake()) return undefined;
     return {
@@ -74,13 +74,13 @@ export function createCorrelator(clock: Clock): (event: NewEvent) => Correlated 
   };
 }
 
-/** No two objects have the same uid; what has none is told apart by its name. */
+/** Objects are identified by uid; objects without uid by kind and name. */
 function keyOf({ apiVersion, kind, metadata }: KubernetesObject): string {
   const { namespace = '', name = '', uid } = metadata;
   return uid || `${apiVersion} ${kind} ${namespace}/${name}`;
 }
 
-/** What is remembered of each key; what has not been asked for for longest is forgotten when there is too much. */
+/** Cache that evicts the least recently used entry. */
 type LeastRecent<T> = { get(key: string, make: () => T): T };
 
 function leastRecent<T>(capacity: number): LeastRecent<T> {

@@ -1,6 +1,6 @@
 /**
- * Records Events without ever making anyone wait. The same event again is counted, not written anew; many that differ
- * only in their message become one; and an object that is told about without end is told about seldom.
+ * Event recorder: records Events asynchronously. A repeated event increments a count, similar events are aggregated,
+ * and a spam filter limits the events of an object.
  */
 import { type Event, event as eventKind } from '@kruise/api/core/event';
 import { isAlreadyExists, isNotFound, StatusError } from '@kruise/machinery/status';
@@ -14,37 +14,44 @@ import { type Correlated, createCorrelator } from './event-correlator.ts';
 import { isNamespaceTerminating } from './execute.ts';
 import type { KubernetesObject } from './object-key.ts';
 
-/** Who records. */
+/** Source of the events of a recorder. */
 export type EventRecorderOptions = {
-  /** Who reports: `deployment-controller`. */
+  /** Reporting component, for example `deployment-controller`. */
   readonly component: string;
-  /** On which machine, where that matters. */
+  /** Host name, for components that run on a node. */
   readonly host?: string;
   readonly onError?: (error: unknown) => void;
 };
 
-/** Records events. */
+/** Records Events of the group `core` asynchronously. */
 export type EventRecorder = {
-  /** Notes an event; it is written when there is time, and dropped where there are too many. */
+  /** Enqueues an event. It is written in the background, and dropped if the queue is full. */
   record(event: NewEvent): void;
-  /** Resolves when all that was noted so far has been written or given up. */
+  /** Resolves when all events recorded so far have been written or dropped. */
   flush(): Promise<void>;
 };
 
-/** An event without the object it is about, of which it would keep a version alive that nobody else has any more. */
+/** An event with a reference instead of its object: the queue must not keep old versions of objects in memory. */
 type Told = Omit<NewEvent, 'about'> & { readonly regarding: Event['involvedObject'] };
 
 type Waiting = { readonly told: Told; readonly correlated: Correlated };
 
 /**
- * Events that wait to be written: as many as there are where thousands of Pods start at once, which are not to be late
- * for what is told of them. What comes on top is dropped, as it is only for people to read.
+ * Queue limit: large enough for the events of thousands of Pods that start at once, so that recording never delays
+ * them. Further events are dropped, because Events are informational only.
  */
 const maxWaiting = 10_000;
 const maxAttempts = 12;
 const retryMs = 10_000;
 
-/** A recorder that writes through a client until the signal is aborted. */
+/**
+ * Creates a recorder that writes events until the signal is aborted.
+ *
+ * ```ts
+ * const recorder = createEventRecorder(client, clock, random, { component: 'backup-controller' }, signal);
+ * recorder.record({ about: pod, type: 'Normal', reason: 'BackupStarted', message: 'Started the backup' });
+ * ```
+ */
 export function createEventRecorder(
   client: Client,
   clock: Clock,
@@ -69,7 +76,7 @@ export function createEventRecorder(
           { type: 'strategic', signal },
         );
       } catch (error) {
-        // Events are kept for an hour; what happens again after that is written again.
+        // The server keeps Events for an hour; a later occurrence is created again.
         if (!isNotFound(error)) throw error;
       }
     }
@@ -78,7 +85,7 @@ export function createEventRecorder(
       try {
         stored = await background.create(eventKind, body, { signal });
       } catch (error) {
-        // Another recorder, which counts as well, tells of the same object at the same time.
+        // Another recorder has created an event for the same object at the same time.
         if (!isAlreadyExists(error)) throw error;
       }
     }
@@ -86,7 +93,7 @@ export function createEventRecorder(
     entry.stored = { name, namespace };
   }
 
-  // Go takes nanoseconds for a name that nothing else has; here a counter stands for what the clock cannot tell.
+  // Go uses nanoseconds for unique names; a counter replaces the digits that this clock does not have.
   let serials = 0;
   const serial = (at: number) => (BigInt(Math.floor(at)) * 1_000_000n + BigInt(serials++ % 1_000_000)).toString(16);
 
@@ -96,12 +103,12 @@ export function createEventRecorder(
         await write(next);
         return;
       } catch (error) {
-        // Whoever deletes a namespace does not want to know what becomes of what was in it.
+        // Events of a terminating namespace are dropped.
         if (signal.aborted || isNamespaceTerminating(error) || isNotFound(error)) return;
-        // The server has understood and refused; asking again changes nothing.
+        // The server rejected the event; a retry would fail in the same way.
         if (error instanceof StatusError && error.code < 500 && error.code !== 429) return onError(error);
         if (attempt === maxAttempts) return onError(error);
-        // The first wait differs, so that not all come back at once after an outage.
+        // The first wait has jitter, so that not all clients retry at the same time after an outage.
         await after(clock, attempt === 1 ? random.next() * retryMs : retryMs, signal).catch(() => {});
       }
     }
@@ -115,11 +122,11 @@ export function createEventRecorder(
   return {
     record(told) {
       if (signal.aborted) return;
-      // What is too much of one object must not take the place of what there is to tell of others.
+      // The spam filter runs first, so that one object cannot fill the queue.
       const correlated = correlate(told);
       if (correlated === undefined) return;
       if (waiting.size >= maxWaiting) {
-        onError(new Error(`an event was dropped: ${told.reason} ${told.message}`));
+        onError(new Error(`event dropped, queue is full: ${told.reason} ${told.message}`));
         return;
       }
       waiting.push({ told: toldOf(told), correlated });

@@ -1,6 +1,7 @@
 /**
- * Records Events of the group `events.k8s.io`, as kube-scheduler does: what happens again to the same object becomes a
- * series, of which the second is written and then, from time to time, how many there have been. Nobody waits for it.
+ * Event recorder for the group `events.k8s.io`, as kube-scheduler uses it: repeated events of an object become a
+ * series. The second occurrence is written immediately, later ones only as a periodic update of the count. Recording is
+ * asynchronous.
  */
 import type { ObjectReference } from '@kruise/api/core/reference';
 import { type Event, event as eventKind } from '@kruise/api/events/event';
@@ -12,61 +13,61 @@ import { type Client, inBackground } from './client.ts';
 import { createDeque } from './deque.ts';
 import type { KubernetesObject } from './object-key.ts';
 
-/** Something worth telling of an object. */
+/** An event of the group `events.k8s.io` to record. */
 export type NewSeriesEvent = {
-  /** The object it happened to. */
+  /** Object that the event is about. */
   readonly regarding: KubernetesObject;
-  /** Another that had part in it. */
+  /** Secondary object of the event. */
   readonly related?: KubernetesObject;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
-  /** What was done, or failed: `Binding`. */
+  /** Action that was taken or failed, for example `Binding`. */
   readonly action: string;
   readonly note: string;
-  /** Who reports it. */
+  /** Reporting controller. */
   readonly controller: string;
 };
 
-/** Who records, and where. */
+/** Source of the events of a recorder. */
 export type SeriesRecorderOptions = {
-  /** The machine it is reported from. */
+  /** Host name of the reporting instance. */
   readonly host: string;
   readonly onError?: (error: unknown) => void;
 };
 
-/** Records events. */
+/** Records events of the group `events.k8s.io` asynchronously. */
 export type SeriesRecorder = {
-  /** Notes an event; it is written when there is time, and dropped where there are too many. */
+  /** Enqueues an event. It is written in the background, and dropped if the queue is full. */
   record(event: NewSeriesEvent): void;
-  /** Resolves when all that was noted so far has been written or given up. */
+  /** Resolves when all events recorded so far have been written or dropped. */
   flush(): Promise<void>;
 };
 
-/** Events that wait to be written; what comes on top is dropped, as they are only for people to read. */
+/** Queue limit; further events are dropped, because Events are informational only. */
 const maxWaiting = 10_000;
-/** Events written at a time: enough for a store that commits many at once. */
+/** Concurrent writes: enough for a store with group commit. */
 const maxWriting = 64;
 const maxAttempts = 12;
 const retryMs = 10_000;
-/** A series that has rested for so long is over. */
+/** A series without an occurrence for this time is finished. */
 const finishMs = 6 * 60_000;
-/** How often a series that goes on is written. */
+/** Interval at which the count of an active series is written. */
 const refreshMs = 30 * 60_000;
-/** Events remembered for what may come again; those of longest ago are forgotten first. */
+/** Cache limit of events that may be repeated; the oldest are evicted first. */
 const maxRemembered = 20_000;
 
-/** An event that may happen again: the writes of it come one after the other, each with what is known by then. */
+/** An event that may be repeated. Its writes are sequential, and each contains the current count. */
 type Remembered = {
   event: Event;
   seenAt: Instant;
   writtenAt: Instant;
   isStored: boolean;
   state: 'resting' | 'waiting' | 'underway' | 'due again';
-  /** Whether it has happened since it was last to be written. */
+  /** Set if the event occurred after its last write was enqueued. */
   isBehind: boolean;
 };
 
-/** A recorder that writes through a client until the signal is aborted. */
+/** Creates a recorder that writes events until the signal is aborted. */
 export function createSeriesRecorder(
   client: Client,
   clock: Clock,
@@ -80,7 +81,7 @@ export function createSeriesRecorder(
   const idle = new Set<() => void>();
   let writing = 0;
   let isTidying = false;
-  // Go takes nanoseconds for a name that nothing else has; here a counter stands for what the clock cannot tell.
+  // Go uses nanoseconds for unique names; a counter replaces the digits that this clock does not have.
   let serials = 0;
 
   async function write(entry: Remembered): Promise<void> {
@@ -91,7 +92,7 @@ export function createSeriesRecorder(
         return;
       } catch (error) {
         if (signal.aborted || isAlreadyExists(error)) return;
-        // The server has understood and refused; asking again changes nothing.
+        // The server rejected the event; a retry would fail in the same way.
         if (error instanceof StatusError && error.code < 500 && error.code !== 429) return onError(error);
         if (attempt === maxAttempts) return onError(error);
         await after(clock, attempt === 1 ? random.next() * retryMs : retryMs, signal).catch(() => {});
@@ -123,7 +124,7 @@ export function createSeriesRecorder(
     if (entry.state === 'underway') entry.state = 'due again';
     if (entry.state !== 'resting') return;
     if (waiting.size >= maxWaiting) {
-      onError(new Error(`an event was dropped: ${entry.event.reason} ${entry.event.note}`));
+      onError(new Error(`event dropped, queue is full: ${entry.event.reason} ${entry.event.note}`));
       return;
     }
     entry.state = 'waiting';
@@ -131,7 +132,7 @@ export function createSeriesRecorder(
     pump();
   };
 
-  /** Ends series that rest, and writes how far those have come that go on. */
+  /** Removes finished series and writes the count of active ones. */
   const tidy = () => {
     isTidying = false;
     const now = clock.now();
@@ -197,7 +198,7 @@ async function store(client: Client, { event, isStored }: Remembered, signal: Ab
       await client.patch(eventKind, { name, namespace }, { series: event.series }, { type: 'strategic', signal });
       return;
     } catch (error) {
-      // Events are kept for an hour; what happens again after that is written again.
+      // The server keeps Events for an hour; a later occurrence is created again.
       if (!isNotFound(error)) throw error;
     }
   }

@@ -380,7 +380,7 @@ test('effects outside the cluster take their turn among the actions', async () =
     effect('nothing', 2),
   ]);
   assert.deepEqual(asked, ['POST a', 'note 1', 'DELETE b']);
-  assert.match(String(outcome.failures[0]?.error), /no effect nothing/);
+  assert.match(String(outcome.failures[0]?.error), /effect nothing is not defined/);
 });
 
 test('applied fields belong to the controller, whoever had them', async () => {
@@ -394,7 +394,7 @@ test('applied fields belong to the controller, whoever had them', async () => {
 
 test('writing a kind the controller does not name is a mistake of its own', async () => {
   const { outcome } = await carryOut([create(objectOf('Secret', 'a'))]);
-  assert.match(String(outcome.failures[0]?.error), /does not say that it writes v1 Secret/);
+  assert.match(String(outcome.failures[0]?.error), /v1 Secret is not declared by the controller/);
 });
 
 const pods = { group: '', plural: 'pods' };

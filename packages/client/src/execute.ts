@@ -1,7 +1,7 @@
 /**
- * Does what a controller decided, in order. Creations, removals or patches of one kind that follow each other go out
- * beside each other, first one, then two, then four: where all would fail, as with a quota used up, few are tried.
- * Patches of one object that follow each other go out one after the other, beside those of others.
+ * Executes the actions of a decision in order. Consecutive creates, deletes or patches of one kind run concurrently
+ * with a slow start (1, 2, 4 …), so that few writes are tried where all would fail, for example when a quota is
+ * exceeded. Consecutive patches of one object stay sequential, but run beside the patches of other objects.
  */
 import { generateName } from '@kruise/machinery/generated-names';
 import { isAlreadyExists, isConflict, isNotFound, StatusError } from '@kruise/machinery/status';
@@ -16,13 +16,13 @@ import { TransportError } from './http/transport-error.ts';
 import { type Key, type KubernetesObject, keyOf, referenceOf } from './object-key.ts';
 import { isInconclusive, type Refusals, refusalIdOf } from './refusals.ts';
 
-/** How it went. */
+/** Outcome of the actions of a reconcile. */
 export type Outcome = {
-  /** What failed, and why. What comes after a failure is not tried, unless that was of no concern to it. */
+  /** Failed actions. Later actions are skipped unless the failed action is optional or independent. */
   readonly failures: readonly Failure[];
-  /** What was decided no longer fits the world: someone else wrote. Deciding again will do. */
+  /** The decision was made from a stale cache: another client wrote meanwhile. The key has to be reconciled again. */
   readonly isStale: boolean;
-  /** What the server answered to what was done, by uid: newer than any cache. */
+  /** Objects returned by the writes, by uid: newer than any cache. */
   readonly written: ReadonlyMap<string, KubernetesObject>;
 };
 
@@ -30,35 +30,32 @@ export type Outcome = {
 export type Failure = {
   readonly action: Action;
   readonly error: unknown;
-  /** Set if the action was not sent: it failed before, with this error, and its backoff is not over. */
+  /** Set if the action was not sent: it failed before with this error, and its backoff is not over. */
   readonly isHeld?: boolean;
 };
 
-/** What it takes to do something. */
+/** Dependencies of the execution of actions. */
 export type Means = {
   readonly client: Client;
   readonly random: Random;
   readonly expectations: Expectations;
-  /** Record of failed writes that are held back for a while. */
+  /** Record of failed writes that are in backoff. */
   readonly refusals: Refusals;
-  /** The kinds the controller has to do with. */
+  /** Kinds that the controller watches or uses. */
   readonly kinds: readonly Kind[];
-  /** The caches that are to see a write. */
+  /** Returns the caches that will observe a write. */
   readonly witnessesOf: (kind: Kind, object: KubernetesObject) => readonly Witness[];
   readonly record: (event: NewEvent) => void;
-  /** What can be done outside the cluster, by name. */
+  /** Side effects by name. */
   readonly effects: { readonly [name: string]: Effect };
   readonly fieldManager: string;
   readonly signal: AbortSignal;
 };
 
-/**
- * Does something that no other action can: something outside the cluster, say. It may be called again for what it has
- * done already, and must not mind.
- */
+/** A side effect, for example outside of the cluster. It may run again after it succeeded, so it must be idempotent. */
 export type Effect = (input: unknown, signal: AbortSignal, means: Pick<Means, 'client' | 'record'>) => Promise<void>;
 
-/** Does actions on behalf of an owner; stops between two of them when the signal is aborted. */
+/** Executes actions on behalf of an owner. If the signal is aborted, the remaining actions are skipped. */
 export async function execute(means: Means, owner: Key, actions: readonly Action[]): Promise<Outcome> {
   const { refusals } = means;
   const failures: Failure[] = [];
@@ -66,10 +63,10 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
   let isStale = false;
   let isBlocked = false;
 
-  /** Actions that begin with a dry run, by its id. */
+  /** Actions that start with a dry run, by the id of the dry run. */
   const tried = new Map<string, Promise<boolean>>();
 
-  /** Does one thing; says whether what depends on it may be done. */
+  /** Executes one action; returns true if dependent actions may run. */
   const attempt = async (action: ObjectAction): Promise<boolean> => {
     const { dryRun } = action;
     if (dryRun?.writes.length === 0) await tried.get(dryRun.id);
@@ -91,7 +88,7 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
     try {
       if (dryRun) {
         await tryOut(means, owner, dryRun);
-        // The refusals of this very object are dropped only after the write succeeds: a dry run is no proof.
+        // The rejections of this very object are cleared only after the write succeeds, because a dry run is no proof.
         if (dryRun.id !== dryRun.ownId) refusals.accept(owner, dryRun.id);
         isDryRun = false;
       }
@@ -108,7 +105,7 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
         if (!action.isOptional) failures.push({ action, error });
         if (!isNamespaceTerminating(error)) {
           const refused = isDryRun ? dryRun : undefined;
-          // The event of a refused dry run is recorded once, however often the dry run is repeated.
+          // The event of a rejected dry run is recorded once, regardless of how often the dry run is repeated.
           const isKnown = refused !== undefined && refusals.find(owner, refused.id) !== undefined;
           const { announcement = action.announcement } = refused ?? {};
           if (!isKnown && announcement) announce(means, { ...action, announcement }, undefined, error);
@@ -123,7 +120,7 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
   const attemptEffect = async (action: EffectAction): Promise<boolean> => {
     try {
       const run = means.effects[action.name];
-      if (!run) throw new TypeError(`the controller has no effect ${action.name}`);
+      if (!run) throw new TypeError(`effect ${action.name} is not defined; add it to the effects of the controller`);
       await run(action.input, means.signal, means);
       return true;
     } catch (error) {
@@ -133,8 +130,9 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
     }
   };
   /**
-   * Finds a later write of the same object that is in backoff. Nothing is begun whose end would be held back: a Pod whose
-   * gate is closed for a patch that is not sent would be opened by the next reconcile, and closed again.
+   * Finds a later write of the same object that is in backoff. A sequence is not started if its end would be blocked:
+   * the next reconcile would undo, for example, a readiness gate that was closed for a patch that is not sent, and
+   * close it again.
    */
   const heldStep = (steps: readonly Action[]): Failure | undefined => {
     for (const action of steps.slice(1)) {
@@ -167,10 +165,10 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
   return { failures, isStale, written };
 }
 
-/** More at once would only wait in the server, and beyond some hundred it would be sent away. */
+/** Further requests would only queue in the server, which rejects them beyond some hundred. */
 const mostAtOnce = 256;
 
-/** Has all done beside each other: at first one, and one more at once for each that went well. */
+/** Slow start: processes the batch with one worker at first, and adds one for each action that succeeded. */
 async function sendOut<T>(batch: readonly T[], go: (each: T) => Promise<void>, isOver: () => boolean): Promise<void> {
   let next = 0;
   let atOnce = 0;
@@ -186,7 +184,7 @@ async function sendOut<T>(batch: readonly T[], go: (each: T) => Promise<void>, i
   await takeTurns();
 }
 
-/** Actions that may go out together, each with what is to follow it at once. */
+/** Groups the actions that may run concurrently; each item is a sequence for one object. */
 function* batchesOf(actions: readonly Action[]): Generator<readonly (readonly Action[])[]> {
   let batch: Action[][] = [];
   const patched = new Set<Key>();
@@ -213,12 +211,12 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly (readonly Ac
 
 function areAlike(a: Action, b: Action): boolean {
   if (a.type !== b.type || !('object' in a) || !('object' in b)) return false;
-  // What waits for an answer about another object decides whether the others are to go out at all.
+  // The result of a live read decides whether the following actions run at all.
   const isBatched = a.type === 'create' || a.type === 'remove' || (a.type === 'patch' && !a.confirm && !b.confirm);
   return isBatched && a.object.kind === b.object.kind && a.object.apiVersion === b.object.apiVersion;
 }
 
-/** Sends writes as a dry run. Throws the error of the first that the server refuses. */
+/** Sends writes as a dry run. Throws the error of the first one that the server rejects. */
 async function tryOut(means: Means, owner: Key, { id, writes }: DryRun): Promise<void> {
   for (const action of writes) {
     try {
@@ -230,7 +228,10 @@ async function tryOut(means: Means, owner: Key, { id, writes }: DryRun): Promise
   means.refusals.acceptDryRun(owner, id);
 }
 
-/** Does one thing; returns the object as the server has it now, if it still has it. */
+/**
+ * Executes one write and records its expectations. Returns the object in the version that the server stored, if it
+ * still exists.
+ */
 async function perform(means: Means, owner: Key, action: ObjectAction): Promise<KubernetesObject | undefined> {
   if (action.confirm) await confirm(means, action.confirm);
   if (action.confirmGone) await confirmGone(means, action.confirmGone);
@@ -254,20 +255,23 @@ async function perform(means: Means, owner: Key, action: ObjectAction): Promise<
   }
 }
 
-/** Whether a write was the end of an object: nothing kept it but what the write took away. Its version is an old one then. */
+/**
+ * Reports whether a write removed the object: it was terminating and lost its last finalizer. Its version is an old one
+ * then.
+ */
 function isLastWord({ metadata }: KubernetesObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata;
   return deletionTimestamp != null && !deletionGracePeriodSeconds && !finalizers?.length;
 }
 
-/** An object that has its name before it is sent: should no answer come, it can be asked for. */
+/** Generates the name on the client side: if the response is lost, the object can still be read by name. */
 function withName({ random }: Means, object: KubernetesObject): KubernetesObject {
   const { name, generateName: base } = object.metadata;
   if (name || !base) return object;
   return { ...object, metadata: { ...object.metadata, name: generateName(random, base) } };
 }
 
-/** Asks the server for it; returns what it answers, which of a write is the object as written. */
+/** Sends a write; returns the stored object. */
 async function write(
   { client, fieldManager }: Means,
   kind: Kind,
@@ -302,7 +306,7 @@ async function write(
           preconditions: { ...(uid === undefined ? {} : { uid }), ...preconditions },
         });
       } catch (error) {
-        // Whatever is there now under its name, this object is not.
+        // If the name exists again, it belongs to another object.
         const isGone = isNotFound(error) || (isConflict(error) && preconditions?.resourceVersion === undefined);
         if (!isGone) throw error;
       }
@@ -311,41 +315,41 @@ async function write(
   }
 }
 
-/** Whether what failed may have been done all the same: the answer was lost, or the server failed at some point. */
+/** Reports whether a failed write may have been executed: the response was lost, or the server failed. */
 function isUncertain(error: unknown): boolean {
   if (error instanceof StatusError) return (error.status.code ?? 0) >= 500;
   return !(error instanceof TransportError) || error.wasSent;
 }
 
-/** A patch that cannot hit a later object of the same name. */
+/** Adds the uid as a precondition, so that the patch does not change a later object with the same name. */
 function withUid(patch: unknown, { metadata: { uid } }: KubernetesObject, type: string): unknown {
   if (type === 'json' || uid === undefined) return patch;
   const { metadata, ...rest } = patch as { readonly metadata?: object };
   return { metadata: { uid, ...metadata }, ...rest };
 }
 
-/** Throws what makes the decision a stale one if an object is not there any more, or on its way out. */
+/** Throws `OutdatedError` if a live read does not find the object or finds it terminating. */
 async function confirm(means: Means, object: KubernetesObject): Promise<void> {
-  // Every object has metadata.
+  // Objects of every kind have metadata.
   const found = (await means.client.get(kindOf(means, object), referenceTo(object))) as KubernetesObject;
   if (found.metadata.uid !== object.metadata.uid || found.metadata.deletionTimestamp != null) {
-    throw new OutdatedError(`${object.kind} ${keyOf(object)} is not what it was`);
+    throw new OutdatedError(`${object.kind} ${keyOf(object)} was replaced or is terminating`);
   }
 }
 
-/** Throws what makes the decision a stale one if an object is there after all. */
+/** Throws `OutdatedError` if a live read finds the object. */
 async function confirmGone(means: Means, object: KubernetesObject): Promise<void> {
   const { uid } = object.metadata;
   let found: KubernetesObject;
   try {
-    // Every object has metadata.
+    // Objects of every kind have metadata.
     found = (await means.client.get(kindOf(means, object), referenceTo(object))) as KubernetesObject;
   } catch (error) {
     if (isNotFound(error)) return;
     throw error;
   }
   if (uid === undefined || found.metadata.uid === uid) {
-    throw new OutdatedError(`${object.kind} ${keyOf(object)} is there`);
+    throw new OutdatedError(`${object.kind} ${keyOf(object)} still exists`);
   }
 }
 
@@ -353,13 +357,13 @@ class OutdatedError extends Error {
   override readonly name = 'OutdatedError';
 }
 
-/** Whether an error says no more than that the caches lag behind. */
+/** Reports whether an error only means that the cache is stale. */
 function isOutdated(error: unknown, { type }: ObjectAction): boolean {
   if (isConflict(error) || error instanceof OutdatedError) return true;
   return type === 'create' ? isAlreadyExists(error) : isNotFound(error);
 }
 
-/** Whether a namespace takes in nothing more, because it is going. */
+/** Reports whether a create failed because its namespace is terminating. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return (
     error instanceof StatusError &&
@@ -369,7 +373,10 @@ export function isNamespaceTerminating(error: unknown): boolean {
 
 function kindOf({ kinds }: Means, { apiVersion, kind }: KubernetesObject): Kind {
   const found = kinds.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion);
-  if (!found) throw new TypeError(`the controller does not say that it writes ${apiVersion} ${kind}`);
+  if (!found)
+    throw new TypeError(
+      `${apiVersion} ${kind} is not declared by the controller; add the kind to owns, watches or uses`,
+    );
   return found;
 }
 

@@ -1,46 +1,48 @@
 /**
- * What a controller has written and not yet seen in its caches. Whoever decides by what the caches say must wait for
- * it, or would do again what is done already: make a second Pod because the first has not come into sight.
+ * Expectations: writes of a controller that its caches do not show yet. A controller must not decide before they are
+ * satisfied, or it would repeat its own writes, for example create a second Pod because the first is not in the cache.
  *
- * Nothing is counted and no event is needed: the server's answer says which version was written, and the cache says how
- * far it has got. So an event that comes before the answer does no harm. Where no answer came, the server is asked what
- * there is now, before anything else is decided.
+ * No events are counted. The response of the server contains the resourceVersion that was written, and the cache knows
+ * the resourceVersion it has reached, so an event that arrives before the response does no harm. If the response was
+ * lost, a live read determines the state before the next decision.
  */
 import type { Clock } from '@kruise/values/clock';
 import type { Informer } from './informer.ts';
 import { isAtLeast, type Key, type KubernetesObject, keyOf } from './object-key.ts';
 
-/** As much of an informer as it takes to know whether it has seen something. */
+/** The part of an informer that shows whether its cache has observed a write. */
 export type Witness = Pick<Informer<KubernetesObject>, 'get' | 'hasReached' | 'ask'>;
 
-/** What is not in sight yet. */
+/** Expectations of an owner that are not satisfied yet. */
 export type Outstanding = {
-  /** How many objects. */
+  /** Number of objects. */
   readonly count: number;
-  /** For how long the first of them has been waited for. */
+  /** Age of the oldest expectation. */
   readonly waitedMs: number;
-  /** Whether that is too long: something is amiss, and waiting on will not help. */
+  /** Set if the oldest expectation has timed out, so that waiting longer does not help. */
   readonly isOverdue: boolean;
 };
 
-/** What is expected on behalf of each owner. */
+/** Expectations by owner. */
 export type Expectations = {
-  /** An object was created or changed, and is to be seen in this version or a later one. */
+  /** Expects to observe a created or changed object in this version or a later one. */
   expectVersion(owner: Key, witness: Witness, object: KubernetesObject): void;
-  /** An object was deleted, and is to be seen on its way out or not at all. */
+  /** Expects to observe a deleted object as terminating or gone. */
   expectDeletion(owner: Key, witness: Witness, object: KubernetesObject): void;
-  /** The server does not have an object any more. That it is on its way out, as it may long have been, is not enough. */
+  /**
+   * Expects to observe that an object is gone. Terminating is not enough: the object may have been terminating before.
+   */
   expectEnd(owner: Key, witness: Witness, object: KubernetesObject): void;
-  /** A write was sent, and nobody knows whether it was done. */
+  /** Records a write whose result is unknown. */
   doubt(owner: Key, witness: Witness, object: KubernetesObject): void;
   /**
-   * Asks the server what became of all that is in doubt, which is then to be seen; undefined if nothing is. Rejects if
-   * there is no answer: then it is still in doubt.
+   * Reads all objects with an unknown write result live and expects to observe them. Returns undefined if there are
+   * none. Rejects if the server does not respond; the results are then still unknown.
    */
   settle(owner: Key): Promise<void> | undefined;
-  /** What is still to be seen; undefined if the caches know everything. */
+  /** Returns the expectations that are not satisfied yet; undefined if the caches are up to date. */
   outstanding(owner: Key): Outstanding | undefined;
-  /** Expects nothing more for an owner. */
+  /** Deletes the expectations of an owner. */
   forget(owner: Key): void;
 };
 
@@ -48,12 +50,12 @@ type Expected = { readonly since: number; readonly isSeen: () => boolean };
 type Doubt = { readonly witness: Witness; readonly object: KubernetesObject };
 
 /**
- * Nothing expected yet.
+ * Creates empty expectations.
  *
  * ```ts
  * const created = await client.create(pod, podFor(job));
  * expectations.expectVersion(keyOf(job), caches.informer(pod), created);
- * if (expectations.outstanding(keyOf(job))) return; // too early to decide
+ * if (expectations.unsatisfied(keyOf(job))) return; // the cache is stale
  * ```
  */
 export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): Expectations {
@@ -67,7 +69,7 @@ export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): 
   };
 
   async function settleAll(owner: Key, open: Doubt[]): Promise<void> {
-    // One after the other: a server that does not answer the first is not asked for the rest.
+    // Sequential: if the server does not respond to the first read, the others are not sent.
     for (let doubt = open[0]; doubt !== undefined; doubt = open[0]) {
       const { witness, object } = doubt;
       const found = await witness.ask(keyOf(object));

@@ -1,20 +1,27 @@
-/** Switches of a component, set by its flag `--feature-gates`. */
+/** Feature gates of a component, set by its flag `--feature-gates`. */
 
-/** Where a gate stands: `AllAlpha` and `AllBeta` set all gates of one stage. */
+/** Maturity stage of a gate. `AllAlpha` and `AllBeta` set all gates of a stage. */
 export type GateStage = 'Alpha' | 'Beta';
 
-/** What a gate is when nothing is said of it. */
+/** Default value and stage of a feature gate. */
 export type Gate = { readonly default: boolean; readonly stage: GateStage };
 
-/** The gates there are, by their names. */
+/** Feature gates by name. */
 export type Gates<Name extends string = string> = { readonly [name in Name]: Gate };
 
-/** The text of `--feature-gates` cannot be understood. */
+/** The value of `--feature-gates` is invalid. */
 export class FeatureGateError extends Error {
   override readonly name = 'FeatureGateError';
 }
 
-/** Reads `A=true,B=false`; `AllAlpha` and `AllBeta` set what nothing was said of. Throws `FeatureGateError`. */
+/**
+ * Parses `A=true,B=false`. `AllAlpha` and `AllBeta` set the gates of their stage that are not listed. Throws
+ * `FeatureGateError`.
+ *
+ * ```ts
+ * parseGates({ FastStart: { default: false, stage: 'Alpha' } }, 'AllAlpha=true'); // { FastStart: true }
+ * ```
+ */
 export function parseGates<Name extends string>(gates: Gates<Name>, text: string): { [name in Name]?: boolean } {
   const said: { [name in Name]?: boolean } = {};
   const stages: { [stage in GateStage]?: boolean } = {};
@@ -36,19 +43,19 @@ export function parseGates<Name extends string>(gates: Gates<Name>, text: string
   return said;
 }
 
-/** Whether each gate is open: as was asked, or as it is by default. */
+/** Returns whether each gate is enabled: the override if there is one, otherwise the default. */
 export function settleGates<Name extends string>(
   gates: Gates<Name>,
   asked: { readonly [name in Name]?: boolean },
 ): { [name in Name]: boolean } {
   const settled = gateNames(gates).map((name) => [name, asked[name] ?? gates[name].default]);
-  // One for each name there is.
+  // The entries contain every name.
   return Object.fromEntries(settled) as { [name in Name]: boolean };
 }
 
-/** The names of some gates. */
+/** Returns the names of the gates. */
 export function gateNames<Name extends string>(gates: Gates<Name>): readonly Name[] {
-  // An object of gates has no other keys.
+  // The object has no other keys than gate names.
   return Object.keys(gates) as Name[];
 }
 

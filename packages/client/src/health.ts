@@ -1,26 +1,26 @@
-/** Whether a process is alive and ready, told the way Kubernetes' components tell it: `/livez`, `/readyz`, `/healthz`. */
+/** Health endpoints of a component, as Kubernetes components serve them: `/livez`, `/readyz`, `/healthz`. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type MetricRegistry, scrape } from './metrics.ts';
 
-/** Throws, or rejects, with what is wrong. */
+/** A health check; throws or rejects if the check fails. */
 export type HealthCheck = () => void | Promise<void>;
 
-/** Checks by name. */
+/** Health checks by name. */
 export type HealthChecks = { readonly [name: string]: HealthCheck };
 
-/** What a page says. */
+/** Response of a health endpoint. */
 export type HealthAnswer = { readonly code: number; readonly text: string };
 
-/** Always well: that there is an answer says enough. */
+/** Health check that always succeeds: the response itself proves that the process is alive. */
 export const ping: HealthCheck = () => {};
 
 /**
- * The answer to `/readyz`, `/readyz/<check>`, `/readyz?verbose` or `/readyz?exclude=<check>`.
+ * Returns the response to `/readyz`, `/readyz/<check>`, `/readyz?verbose` or `/readyz?exclude=<check>`.
  *
  * ```ts
- * await healthAnswer('readyz', { ping, caches: () => assert(caches.hasSynced()) }, '/readyz?verbose');
+ * await healthResponse('readyz', { ping, caches: () => assert(caches.hasSynced()) }, '/readyz?verbose');
  * ```
  */
 export async function healthAnswer(page: string, checks: HealthChecks, url: string): Promise<HealthAnswer> {
@@ -36,7 +36,7 @@ export async function healthAnswer(page: string, checks: HealthChecks, url: stri
   const results = await Promise.all(
     Object.entries(checks).map(async ([each, check]) => {
       if (excluded.delete(each)) return { line: `[+]${each} excluded: ok`, isWell: true };
-      // Why is for those who may read the log; anyone may read this.
+      // The reason is in the log only, because this endpoint is readable without authentication.
       const isWell = (await faultOf(check)) === undefined;
       return { line: isWell ? `[+]${each} ok` : `[-]${each} failed: reason withheld`, isWell };
     }),
@@ -61,27 +61,36 @@ async function faultOf(check: HealthCheck): Promise<string | undefined> {
   }
 }
 
-/** What a health server tells. */
+/** Options of a health server. */
 export type HealthServerOptions = {
   readonly host?: string;
-  /** 0 takes any that is free. */
+  /** Port to listen on; 0 selects a free one. */
   readonly port: number;
-  /** Whether the process should go on; restarted where not. Served as `/livez` and `/healthz`. */
+  /** Liveness checks, served as `/livez` and `/healthz`. The process is restarted if one fails. */
   readonly live?: HealthChecks;
-  /** Whether it can do its work. Served as `/readyz`. */
+  /** Readiness checks, served as `/readyz`. */
   readonly ready?: HealthChecks;
-  /** Served as `/metrics`. */
+  /** Metrics, served as `/metrics`. */
   readonly metrics?: MetricRegistry;
-  /** Serves over HTTPS, showing this certificate. */
+  /** Serving certificate; enables HTTPS. */
   readonly tls?: { readonly certificate: string; readonly key: string };
-  /** Who may read metrics, by the `Authorization` header: everyone where it is left out. Health is for everyone. */
+  /**
+   * Authorizes `/metrics` by the `Authorization` header; without it metrics are public. Health endpoints are always
+   * public.
+   */
   readonly mayRead?: (path: string, authorization: string | undefined) => Promise<Access>;
 };
 
-/** Whether someone may see something: someone unknown may not either. */
+/** Result of an authorization; `unknown` means that the caller is not authenticated. */
 export type Access = 'allowed' | 'forbidden' | 'unknown';
 
-/** Serves health and metrics until it is closed. */
+/**
+ * Serves health endpoints and metrics until `close` is called.
+ *
+ * ```ts
+ * const { port, close } = await serveHealth({ port: 8081, ready: { caches: () => assert(caches.hasSynced()) } });
+ * ```
+ */
 export async function serveHealth(
   options: HealthServerOptions,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {

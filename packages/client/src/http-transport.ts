@@ -20,50 +20,56 @@ import type { ApiAnswer, ApiRequest, Transport, WatchEvent } from './transport.t
 
 export { ConnectError, TransportError } from './http/transport-error.ts';
 
-/** Where a server is, and who asks. */
+/** Address of an API server, its TLS configuration, and the credentials of the client. */
 export type ServerConfig = {
-  /** Its address; what follows the host stands before every path. */
+  /** URL of the server; its path is the prefix of every request path. */
   readonly server: string;
-  /** The authorities that may vouch for the server, in PEM; the machine's own where there are none. */
+  /** CA bundle of the server in PEM; defaults to the trust store of the system. */
   readonly authorities?: string;
-  /** The name the server's certificate is for, where it is not the one it is reached by. */
+  /** Name in the certificate of the server, if it differs from the host name of the URL. */
   readonly serverName?: string;
-  /** Takes any certificate: whoever is in between can read and change everything. */
+  /** Accepts any serving certificate. Insecure: a man in the middle can read and change everything. */
   readonly insecureSkipVerify?: boolean;
   readonly proxy?: URL;
   readonly credentials?: Credentials;
   readonly impersonate?: Impersonation;
-  /** Has long answers compressed; by default if the server is not on this machine. */
+  /** Requests compressed responses; enabled by default unless the server is on this machine. */
   readonly compress?: boolean;
 };
 
-/** What a transport over HTTP is made of; the defaults suit any cluster. */
+/** Options of an HTTP transport; the defaults suit any cluster. */
 export type HttpTransportOptions = ServerConfig & {
   readonly clock: Clock;
-  /** Who the server hears from; up to the first slash it names the manager of fields. */
+  /** User agent; the part before the first slash is the default field manager. */
   readonly userAgent?: string;
   readonly connectTimeoutMs?: number;
-  /** How long an answer may take, watches apart: servers give up after a minute. */
+  /** Request timeout, except for watches. API servers time out after a minute. */
   readonly requestTimeoutMs?: number;
   readonly keepAliveMs?: number;
   readonly keepAliveTimeoutMs?: number;
 };
 
-/** A transport that holds connections. */
+/** A transport with open connections. */
 export type HttpTransport = Transport & {
-  /** Ends every connection, and with it whatever is under way. */
+  /** Closes every connection and aborts the requests in flight. */
   close(): void;
 };
 
-/** How often a request is sent again that a server put off, or that a broken connection swallowed. */
+/** Limits of retries: for responses with `Retry-After`, and for broken connections. */
 const maxPostponed = 10;
 const maxBroken = 3;
-/** Who is told to come back later than this is better told so. */
+/** A longer `Retry-After` is returned to the caller. */
 const maxRetryAfterSeconds = 60;
-/** More than any list of a server: what comes is refused before it fills the memory. */
+/** Larger than any list of a server: protects the memory of the client. */
 const maxAnswerBytes = 512 * 2 ** 20;
 
-/** Reaches a server over HTTP/2, or over HTTP/1.1 where it speaks nothing newer. */
+/**
+ * Creates a transport over HTTP/2, or HTTP/1.1 if the server does not support HTTP/2.
+ *
+ * ```ts
+ * const transport = createHttpTransport({ server: 'https://127.0.0.1:6443', authorities, credentials, clock });
+ * ```
+ */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const { clock, credentials = fixedCredentials({}), impersonate, requestTimeoutMs = 90_000 } = options;
   const { server, prefix } = addressOf(options.server);
@@ -75,7 +81,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   };
 
   let used: { readonly certificate: Credential['certificate']; readonly connections: Connections } | undefined;
-  /** The connections made with a certificate; those made with an earlier one are left. */
+  /** Returns the connections of a client certificate; connections with an earlier certificate are closed when idle. */
   function connectionsFor({ certificate }: Credential): Connections {
     if (
       used &&
@@ -103,7 +109,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     return connections;
   }
 
-  /** Sends until there is an answer that is not "later", or reason to give up. */
+  /** Sends a request and retries it on `Retry-After`, rejected credentials and broken connections. */
   async function exchange(request: ApiRequest, signal: AbortSignal | undefined): Promise<WireAnswer> {
     const { method, body, contentType = 'application/json' } = request;
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
@@ -150,7 +156,9 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     async request(request): Promise<ApiAnswer> {
       const late = new AbortController();
       const cancel = clock.setTimer(requestTimeoutMs, () =>
-        late.abort(new TransportError(`no answer from ${server.host} in ${requestTimeoutMs} ms`, { wasSent: true })),
+        late.abort(
+          new TransportError(`no response from ${server.host} within ${requestTimeoutMs} ms`, { wasSent: true }),
+        ),
       );
       const signal = request.signal ? AbortSignal.any([request.signal, late.signal]) : late.signal;
       try {
@@ -173,16 +181,16 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
         if (answer.code !== 200) throw refusalIn(answer, await textOf(answer, signal));
         for await (const { text, isWhole } of linesOf(decoded(answer))) {
           if (!isWhole)
-            throw new TransportError(`${server.host} ended a watch in the middle of an event`, { wasSent: true });
+            throw new TransportError(`${server.host} closed the watch in the middle of an event`, { wasSent: true });
           if (text !== '') yield eventOf(text, server);
           if (signal?.aborted) return;
         }
-        if (!answer.isWhole() && !signal?.aborted) throw new Error('the connection was lost');
+        if (!answer.isWhole() && !signal?.aborted) throw new Error('connection lost');
       } catch (error) {
-        // Whoever aborts a watch knows that it is over.
+        // An aborted watch ends without an error.
         if (signal?.aborted) return;
         if (error instanceof StatusError || error instanceof TransportError) throw error;
-        throw new TransportError(`the watch broke: ${reasonOf(error)}`, { wasSent: true, cause: error });
+        throw new TransportError(`watch failed: ${reasonOf(error)}`, { wasSent: true, cause: error });
       } finally {
         answer?.body.destroy();
       }
@@ -198,7 +206,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
 function addressOf(text: string): { readonly server: URL; readonly prefix: string } {
   const server = URL.parse(text.includes('://') ? text : `http://${text}`);
   if (!server || (server.protocol !== 'https:' && server.protocol !== 'http:')) {
-    throw new Error(`${JSON.stringify(text)} is not the address of a server`);
+    throw new Error(`${JSON.stringify(text)} is not a valid server address; use https://host:port`);
   }
   return { server, prefix: trimTrailing(server.pathname, '/') };
 }
@@ -214,14 +222,14 @@ function queryOf(query: ApiRequest['query'] = {}): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** Reading twice harms nobody; a write is repeated only if the server cannot have seen it. */
+/** GET requests are idempotent; a write is retried only if the server cannot have received it. */
 function isWorthRepeating(error: unknown, method: string): boolean {
-  // A server that cannot be connected to is not tried in a hurry.
+  // A failed connection attempt is not retried here, so that callers apply their backoff.
   if (!(error instanceof TransportError) || error instanceof ConnectError) return false;
   return method === 'GET' || !error.wasSent;
 }
 
-/** How long a server asks to wait, if it does. */
+/** Returns the seconds of a `Retry-After` header, if there is one. */
 function retryAfterOf({ code, headers }: WireAnswer): number | undefined {
   if (code !== 429 && code < 500) return undefined;
   const seconds = headers['retry-after'];
@@ -237,7 +245,7 @@ function decoded({ headers, body }: WireAnswer): Readable {
   if (headers['content-encoding'] !== 'gzip') return body;
   const plain = createGunzip();
   body.once('error', (error) => plain.destroy(error));
-  body.once('close', () => body.readableEnded || plain.destroy(new Error('the answer was cut off')));
+  body.once('close', () => body.readableEnded || plain.destroy(new Error('response truncated')));
   plain.once('close', () => body.destroy());
   return body.pipe(plain);
 }
@@ -248,30 +256,30 @@ async function textOf(answer: WireAnswer, signal: AbortSignal | undefined): Prom
   try {
     for await (const chunk of decoded(answer) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxAnswerBytes) throw new RangeError(`the answer is longer than ${maxAnswerBytes} bytes`);
+      if (size > maxAnswerBytes) throw new RangeError(`the response exceeds ${maxAnswerBytes} bytes`);
       chunks.push(chunk);
     }
-    if (!answer.isWhole()) throw new Error('the connection was lost');
+    if (!answer.isWhole()) throw new Error('connection lost');
   } catch (error) {
     signal?.throwIfAborted();
-    throw new TransportError(`the answer broke off: ${reasonOf(error)}`, { wasSent: true, cause: error });
+    throw new TransportError(`failed to read the response: ${reasonOf(error)}`, { wasSent: true, cause: error });
   }
   const announced = answer.headers['content-length'];
   const isPlain = answer.headers['content-encoding'] === undefined;
   if (isPlain && announced !== undefined && Number(announced) !== size) {
-    throw new TransportError(`the answer broke off after ${size} of ${announced} bytes`, { wasSent: true });
+    throw new TransportError(`response truncated after ${size} of ${announced} bytes`, { wasSent: true });
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** JSON as the value it is; what is not JSON (`ok`, a page of metrics) as its text. */
+/** Parses a JSON body; other content types (`ok`, metrics) are returned as text. */
 function bodyValue(text: string, { headers }: WireAnswer): unknown {
   const type = headers['content-type'] ?? '';
   if (!/^application\/(json|[\w.-]+\+json)\b/.test(type)) return text;
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new TransportError(`the answer is no JSON: ${reasonOf(error)}`, { wasSent: true, cause: error });
+    throw new TransportError(`the response is not valid JSON: ${reasonOf(error)}`, { wasSent: true, cause: error });
   }
 }
 
@@ -282,13 +290,13 @@ function eventOf(text: string, server: URL): WatchEvent {
   try {
     event = JSON.parse(text);
   } catch (error) {
-    throw new TransportError(`${server.host} sent what is no event: ${text.slice(0, 100)}`, {
+    throw new TransportError(`${server.host} sent an invalid watch event: ${text.slice(0, 100)}`, {
       wasSent: true,
       cause: error,
     });
   }
   if (!eventTypes.has(event?.type) || typeof event.object !== 'object' || event.object === null) {
-    throw new TransportError(`${server.host} sent what is no event: ${text.slice(0, 100)}`, { wasSent: true });
+    throw new TransportError(`${server.host} sent an invalid watch event: ${text.slice(0, 100)}`, { wasSent: true });
   }
   return event;
 }

@@ -5,13 +5,13 @@ import type { Environment } from './http/proxy.ts';
 import { tokenFile } from './kubeconfig/token-file.ts';
 import { type ChosenServer, KubeconfigError } from './kubeconfig.ts';
 
-/** Where a kubelet puts what a Pod's service account needs. */
+/** Mount path of the service account token in a Pod. */
 const usualDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Where the credentials of a Pod are, if not where kubelets put them. */
+/** Environment and mount path of the service account, for tests. */
 export type InClusterPlace = { readonly environment?: Environment; readonly directory?: string };
 
-/** Whether this program runs in a Pod that may talk to its cluster. */
+/** Reports whether this process runs in a Pod with a service account token. */
 export function isInCluster({ environment = process.env, directory = usualDirectory }: InClusterPlace = {}): boolean {
   return (
     !!environment.KUBERNETES_SERVICE_HOST &&
@@ -20,7 +20,7 @@ export function isInCluster({ environment = process.env, directory = usualDirect
   );
 }
 
-/** The server of the cluster whose Pod this is, as the Pod's service account. */
+/** Returns the in-cluster configuration: the API server of this cluster, with the service account of this Pod. */
 export function inClusterServer(clock: Clock, place: InClusterPlace = {}): ChosenServer {
   const { environment = process.env, directory = usualDirectory } = place;
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;

@@ -1,6 +1,6 @@
 /**
- * Shared informers: however many controllers read a kind, it is listed and watched once and kept once. Reads never
- * wait; handlers are told of every change in order, each at its own pace.
+ * Shared informers: each kind is listed and watched once and cached once, regardless of the number of controllers.
+ * Reads from the cache are synchronous. Each handler receives every event in order, independently of other handlers.
  */
 import { parseSelector } from '@kruise/machinery/label-selector';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
@@ -12,59 +12,59 @@ import { isAtLeast, type Key, type KubernetesObject, keyOf, referenceOf } from '
 import { createObjectStore, type ObjectReader } from './object-store.ts';
 import { type ReflectorOptions, type ReflectorSink, runReflector, type Selection } from './reflector.ts';
 
-/** What happened to an object. */
+/** An event of an informer. */
 export type Change<T> = {
   readonly type: 'added' | 'updated' | 'deleted';
-  /** The object as it is now; of a deleted one the last that is known of it. */
+  /** Current object; for a deletion the last known state. */
   readonly object: T;
-  /** The object as it was before an update. */
+  /** Object before an update. */
   readonly previous?: T;
-  /** Whether something happened at all, or the object was only shown: when the handler began, or at a resync. */
+  /** Cause of the event: a change in the cluster, the initial list for a new handler, or a resync. */
   readonly cause: 'event' | 'initial' | 'resync';
 };
 
-/** Is told of changes, one after the other: the next comes when what it returned has settled. */
+/** Event handler. Events are delivered sequentially: the next one after the returned promise has settled. */
 export type Handler<T> = (change: Change<T>) => void | Promise<void>;
 
-/** When a handler is told. */
+/** Options of an event handler. */
 export type HandlerOptions = {
-  /** Shows the handler every object again after so long, stretched by up to a tenth; never by default. */
+  /** Resync period, with a jitter of up to a tenth; no resync by default. */
   readonly resyncMs?: number;
-  /** Ends the telling. */
+  /** Removes the handler. */
   readonly signal?: AbortSignal;
 };
 
-/** A kind's objects as this process knows them. */
+/** Cache of a kind, kept up to date by a watch. */
 export type Informer<T> = ObjectReader<T> & {
-  /** Tells a handler of all there is, then of every change. */
+  /** Adds an event handler. It receives all cached objects first, then every event. */
   handle(handler: Handler<T>, options?: HandlerOptions): void;
-  /** Whether the first state is here: before, nothing that is read says anything. */
+  /** Reports whether the initial list is complete. Before that, reads from the cache are meaningless. */
   hasSynced(): boolean;
-  /** Resolves once the first state is here and, after a refresh, one that is no older than that. */
+  /** Resolves when the initial list is complete and, after `refresh`, when the new list is complete. */
   readonly synced: Promise<void>;
   /**
-   * Lists anew, whatever watches have told: for who begins to decide, and must not do so by a time before it did.
-   * Meanwhile what is known can be read.
+   * Lists again from the newest state. A new leader calls this, so that it does not decide from a cache that is older
+   * than the writes of the last leader. The cache stays readable meanwhile.
    */
   refresh(): void;
-  /** Whether everything up to a version is here, as far as that can be told. */
+  /** Reports whether the cache has reached a resourceVersion, as far as versions are comparable. */
   hasReached(version: string): boolean;
-  /** An object as the server has it now, whatever has been told of it; undefined if there is none. */
+  /** Live read of an object, bypassing the cache; undefined if it does not exist. */
   ask(key: Key): Promise<T | undefined>;
 };
 
-/** A kind was read before its first state had come. Whoever meets it waits for `synced` and tries again. */
+/** A cache was read before its initial list was complete. The caller waits for `synced` and retries. */
 export class NotSyncedError extends Error {
   override readonly name = 'NotSyncedError';
   readonly synced: Promise<void>;
 
   constructor(kind: Kind, synced: Promise<void>) {
-    super(`${kind.plural} are not known yet`);
+    super(`the cache of ${kind.plural} has not synced`);
     this.synced = synced;
   }
 }
 
-/** The answer to a question that reads caches, as soon as they know enough. */
+/** Calls a function that reads caches, and retries it until they have synced. */
 export async function onceSynced<T>(ask: () => T | Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -76,16 +76,16 @@ export async function onceSynced<T>(ask: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** What an informer keeps, and how it gets it. */
+/** Selection, transformation and error handling of an informer. */
 export type InformerOptions = Omit<ReflectorOptions, 'onError'> & {
-  /** Told of failed requests and of what handlers throw. */
+  /** Receives the errors of requests and of event handlers. */
   readonly onError?: (error: unknown) => void;
-  /** What is kept of an object, to save memory: say, all but its managed fields. */
+  /** Transforms an object before it is cached, for example drops its managed fields to save memory. */
   readonly transform?: (object: KubernetesObject) => KubernetesObject;
 };
 
 /**
- * Starts an informer; it runs until the signal is aborted.
+ * Starts an informer that runs until the signal is aborted.
  *
  * ```ts
  * const pods = startInformer(client, clock, random, pod, {}, signal);
@@ -101,7 +101,7 @@ export function startInformer<K extends Kind>(
   options: InformerOptions,
   signal: AbortSignal,
 ): Informer<ObjectOf<K>> {
-  // An object of a kind has what every object has.
+  // Objects of every kind have metadata.
   type T = ObjectOf<K> & KubernetesObject;
   const { transform, onError = () => {}, ...reflectorOptions } = options;
   const store = createObjectStore<T>();
@@ -115,14 +115,14 @@ export function startInformer<K extends Kind>(
   };
   const put = (key: Key, object: T, cause: Change<T>['cause']) => {
     const known = store.get(key);
-    // A list shows what has not changed, too.
+    // A list contains unchanged objects, too.
     if (known !== undefined && isSameVersion(known, object)) return;
     const kept = transform ? (transform(object) as T) : object;
     store.set(key, kept);
     if (known === undefined) {
       tell({ type: 'added', object: kept, cause });
     } else if (known.metadata.uid !== kept.metadata.uid) {
-      // One was deleted and another made of its name while nobody watched.
+      // The object was deleted and created again with the same name while the watch was interrupted.
       tell({ type: 'deleted', object: known, cause: 'event' });
       tell({ type: 'added', object: kept, cause: 'event' });
     } else {
@@ -201,7 +201,8 @@ export function startInformer<K extends Kind>(
       return awaited.promise;
     },
     refresh() {
-      // While a list is pending its promise stays: the list of this refresh is newer, so it resolves that one as well.
+      // While a list is pending its promise is kept: the list of this refresh is newer and resolves that promise as
+      // well.
       if (isListed) awaited = Promise.withResolvers();
       isListed = false;
       round.abort();
@@ -211,14 +212,15 @@ export function startInformer<K extends Kind>(
     hasReached: (wanted) => isAtLeast(version, wanted),
     async ask(key) {
       const { name, ...place } = referenceOf(key);
-      // A list of one: who may keep a kind in mind may list it, and need not be allowed anything else.
+      // A list with a field selector: an informer needs the permission to list, and so no further permission is
+      // necessary.
       const { items } = await client.list(kind, { ...place, fieldSelector: `metadata.name=${name}`, signal });
       return items[0];
     },
   };
 }
 
-/** A sink that takes nothing more from a reflector that was told to end, but was about to hand something on. */
+/** Wraps a sink so that it ignores a reflector that has been aborted but still delivers a result. */
 function whileUnended<T>({ replace, change, progress }: ReflectorSink<T>, ended: AbortSignal): ReflectorSink<T> {
   return {
     replace: (objects, version) => ended.aborted || replace(objects, version),
@@ -234,9 +236,9 @@ function isSameVersion(a: KubernetesObject, b: KubernetesObject): boolean {
 type Listener<T> = { tell(change: Change<T>): void };
 
 /**
- * Tells one handler of changes in order. A handler that is ready is called at once; one that waits for something finds
- * what happened meanwhile in its own backlog, and keeps nobody else waiting. The backlog has no bound: to drop a change
- * would be to lie, and a handler that is not to fall behind puts keys into a queue and returns.
+ * Delivers events to one handler in order. An idle handler is called synchronously. Events for a busy handler are put
+ * into its own backlog, so that it does not block other handlers. The backlog is unbounded, because no event may be
+ * dropped; handlers should only enqueue keys and return.
  */
 function createListener<T>(handler: Handler<T>, onError: (error: unknown) => void): Listener<T> {
   let backlog: Change<T>[] = [];
@@ -266,7 +268,7 @@ function createListener<T>(handler: Handler<T>, onError: (error: unknown) => voi
         backlog.push(change);
         return;
       }
-      // What a handler itself brings about, in this very call, comes after the change it is at.
+      // Events that the handler itself causes during this call are delivered after the current one.
       isBusy = true;
       const pending = call(change);
       if (pending || backlog.length > 0) void catchUp(pending);
@@ -275,32 +277,35 @@ function createListener<T>(handler: Handler<T>, onError: (error: unknown) => voi
   };
 }
 
-/** Where the kinds of one process are read. */
+/** Informers of a process, one per kind and selection. */
 export type Caches = {
-  /** What is known of a kind. The kind is listed and watched from the first time it is asked for. */
+  /**
+   * Returns the cache of a kind. The first call starts the list and watch. Throws `NotSyncedError` before the initial
+   * list is complete.
+   */
   of<K extends Kind>(kind: K, selection?: Selection): ObjectReader<ObjectOf<K>>;
-  /** The informer behind it, for handlers and for waiting. */
+  /** Returns the informer of a kind, to add handlers or to wait for it. */
   informer<K extends Kind>(kind: K, selection?: Selection): Informer<ObjectOf<K>>;
-  /** Stops watching a kind and lets go of what is known of it: it is served no more, say. */
+  /** Stops the informers of a kind and drops their caches, for example when the kind is no longer served. */
   forget(kind: Kind): void;
-  /** The informers of a kind that will see an object, as far as that can be told. */
+  /** Returns the informers that select an object, as far as that is known. */
   seeing(kind: Kind, object: KubernetesObject): readonly Informer<KubernetesObject>[];
-  /** Refreshes every kind asked for so far: `synced` waits for that. */
+  /** Refreshes all informers; `synced` waits for the new lists. */
   refresh(): void;
-  /** Whether every kind asked for so far has its first state. */
+  /** Reports whether all informers have synced. */
   hasSynced(): boolean;
-  /** Resolves once every kind asked for so far has its first state, or that of the last refresh. */
+  /** Resolves when all informers have synced, after a refresh with the new lists. */
   synced(): Promise<void>;
 };
 
-/** How the informers of a process are made. */
+/** Options of all informers of a process. */
 export type CachesOptions = Omit<InformerOptions, keyof Selection> & {
-  /** What is kept of a kind unless something else is asked for: only one namespace, say. */
+  /** Default selection, for example one namespace. */
   readonly defaults?: Selection;
 };
 
 /**
- * The caches of a process: one informer for each kind and selection.
+ * Creates the caches of a process: one informer per kind and selection.
  *
  * ```ts
  * const caches = createCaches(client, clock, random, {}, signal);
@@ -330,11 +335,11 @@ export function createCaches(
       if (signal.aborted) stop();
       else signal.addEventListener('abort', stop);
       const started = startInformer(client, clock, random, kind, { ...informerOptions, ...selection }, ending.signal);
-      // An object of a kind has what every object has.
+      // Objects of every kind have metadata.
       found = { kind, stop, sees: coverageOf(selection), informer: started as unknown as Informer<KubernetesObject> };
       informers.set(id, found);
     }
-    // It was made for this very kind.
+    // The informer was created for this kind.
     return found.informer as unknown as Informer<ObjectOf<K>>;
   };
 
@@ -371,7 +376,7 @@ type Selected = {
   readonly informer: Informer<KubernetesObject>;
 };
 
-/** Whether an object is among those selected. What field selectors choose is known to the server alone. */
+/** Returns a predicate for the selected objects. Field selectors are evaluated by the server only. */
 function coverageOf({ namespace, labelSelector, fieldSelector }: Selection): (object: KubernetesObject) => boolean {
   if (fieldSelector) return () => false;
   const { matches } = parseSelector(labelSelector ?? '');

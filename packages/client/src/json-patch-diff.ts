@@ -1,16 +1,16 @@
-/** What makes one JSON value of another, as a JSON patch: how a webhook says what it changed. */
+/** Diff of two JSON values as a JSON patch, for the responses of mutating webhooks. */
 import { isObject, isSame } from '@kruise/machinery/json-value';
 
-/** One step of a patch. */
+/** One operation of a JSON patch. */
 export type PatchOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * The operations that turn one value into the other; none if they are the same.
+ * Returns the operations that turn one value into the other; an empty list if they are equal.
  *
  * ```ts
- * jsonPatchOf({ a: 1 }, { a: 1, b: [2] }); // [{ op: 'add', path: '/b', value: [2] }]
+ * createJsonPatch({ a: 1 }, { a: 1, b: [2] }); // [{ op: 'add', path: '/b', value: [2] }]
  * ```
  */
 export function jsonPatchOf(from: unknown, to: unknown): readonly PatchOperation[] {
@@ -18,7 +18,7 @@ export function jsonPatchOf(from: unknown, to: unknown): readonly PatchOperation
 }
 
 function* differences(from: unknown, to: unknown, path: string): Generator<PatchOperation> {
-  // What was not touched is still the same object, and need not be looked at.
+  // Unchanged parts are the same object and need no comparison.
   if (from === to) return;
   if (isObject(from) && isObject(to)) {
     yield* differentFields(from, to, path);
@@ -44,7 +44,7 @@ function* differentFields(from: Fields, to: Fields, path: string): Generator<Pat
   }
 }
 
-/** Items are compared from both ends, so that one put in or taken out among many is one operation. */
+/** Compares items from both ends, so that one insertion or removal in a long list is one operation. */
 function* differentItems(from: readonly unknown[], to: readonly unknown[], path: string): Generator<PatchOperation> {
   const shorter = Math.min(from.length, to.length);
   let start = 0;
@@ -55,7 +55,7 @@ function* differentItems(from: readonly unknown[], to: readonly unknown[], path:
   const toEnd = to.length - end;
   const common = Math.min(fromEnd, toEnd);
   for (let index = start; index < common; index++) yield* differences(from[index], to[index], `${path}/${index}`);
-  // From the last to the first: what is taken out moves what comes after it.
+  // Removes from the last to the first, because a removal shifts the items after it.
   for (let index = fromEnd - 1; index >= common; index--) yield { op: 'remove', path: `${path}/${index}` };
   for (let index = common; index < toEnd; index++) yield { op: 'add', path: `${path}/${index}`, value: to[index] };
 }

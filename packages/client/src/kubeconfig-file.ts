@@ -2,7 +2,7 @@ import { formatYaml } from '@kruise/schema/yaml-write';
 import type { ClientCertificate } from './http/dial.ts';
 import type { KubeconfigCluster, KubeconfigContext, KubeconfigUser } from './kubeconfig.ts';
 
-/** A kubeconfig as it is in a file. */
+/** Contents of a kubeconfig file. */
 export type KubeconfigFile = {
   readonly apiVersion: 'v1';
   readonly kind: 'Config';
@@ -12,22 +12,22 @@ export type KubeconfigFile = {
   readonly 'current-context': string;
 };
 
-/** What a kubeconfig of one cluster says. */
+/** Server and credentials of a kubeconfig with one cluster. */
 export type OneCluster = {
-  /** Of the cluster, the user and the context alike. */
+  /** Name of the cluster, the user and the context. */
   readonly name: string;
   readonly server: string;
-  /** The authorities that vouch for the server, in PEM. */
+  /** CA bundle of the server in PEM. */
   readonly authorities: string;
   readonly certificate: ClientCertificate;
 };
 
-/** Bytes as kubeconfigs hold them. */
+/** Encodes a text for the `-data` fields of a kubeconfig. */
 export function kubeconfigData(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** The kubeconfig of a cluster, with everything in it and nothing beside it. */
+/** Returns a self-contained kubeconfig of one cluster. */
 export function kubeconfigFileOf({ name, server, authorities, certificate }: OneCluster): KubeconfigFile {
   return {
     apiVersion: 'v1',
@@ -47,7 +47,7 @@ export function kubeconfigFileOf({ name, server, authorities, certificate }: One
   };
 }
 
-/** The text of a kubeconfig. */
+/** Formats a kubeconfig as YAML. */
 export function formatKubeconfig(file: KubeconfigFile): string {
   return formatYaml(file);
 }

@@ -265,13 +265,13 @@ test('asks a plugin once for all who wait, and again before its token expires or
 
 const badPlugins: readonly (readonly [name: string, script: string, message: RegExp])[] = [
   ['fails', 'exit 3', /exit code 3/],
-  ['says what is no JSON', 'echo hello', /no JSON/],
+  ['says what is no JSON', 'echo hello', /not valid JSON/],
   [
     'speaks another version',
     'echo \'{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1"}\'',
     /v1beta1/,
   ],
-  ['gives nothing', `echo '{"kind":"ExecCredential","apiVersion":"${exec.apiVersion}","status":{}}'`, /no token/],
+  ['gives nothing', `echo '{"kind":"ExecCredential","apiVersion":"${exec.apiVersion}","status":{}}'`, /neither a token/],
 ];
 for (const [name, script, message] of badPlugins) {
   test(`fails if a plugin ${name}`, async () => {

@@ -9,7 +9,7 @@ import type { ServerConfig } from './http-transport.ts';
 import { type ExecPlugin, pluginCredentials } from './kubeconfig/exec-plugin.ts';
 import { tokenFile } from './kubeconfig/token-file.ts';
 
-/** A server, as a kubeconfig describes it. */
+/** Cluster entry of a kubeconfig. */
 export type KubeconfigCluster = {
   readonly server?: string;
   readonly 'tls-server-name'?: string;
@@ -21,7 +21,7 @@ export type KubeconfigCluster = {
   readonly extensions?: readonly { readonly name: string; readonly extension: unknown }[];
 };
 
-/** Who asks, as a kubeconfig describes it. */
+/** User entry of a kubeconfig. */
 export type KubeconfigUser = {
   readonly 'client-certificate'?: string;
   readonly 'client-certificate-data'?: string;
@@ -39,10 +39,10 @@ export type KubeconfigUser = {
   readonly 'auth-provider'?: { readonly name: string };
 };
 
-/** Who asks whom, and about which namespace. */
+/** Context entry of a kubeconfig: cluster, user and namespace. */
 export type KubeconfigContext = { readonly cluster?: string; readonly user?: string; readonly namespace?: string };
 
-/** What kubeconfigs say together. */
+/** A kubeconfig, possibly merged from several files. */
 export type Kubeconfig = {
   readonly clusters: ReadonlyMap<string, KubeconfigCluster>;
   readonly users: ReadonlyMap<string, KubeconfigUser>;
@@ -50,26 +50,26 @@ export type Kubeconfig = {
   readonly currentContext?: string;
 };
 
-/** A kubeconfig that cannot be used, and why. */
+/** A kubeconfig is invalid. */
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError';
 }
 
-/** Where kubeconfigs are looked for. */
+/** Locations of kubeconfig files. */
 export type KubeconfigPlace = {
-  /** This file and no other. */
+  /** Explicit path (`--kubeconfig`); disables `KUBECONFIG` and the default file. */
   readonly path?: string;
   readonly environment?: Environment;
   readonly homeDirectory?: string;
 };
 
-/** Reads the kubeconfigs that kubectl would: one given, those of `KUBECONFIG` merged, or `~/.kube/config`. */
+/** Loads the kubeconfig as kubectl does: an explicit file, the merged files of `KUBECONFIG`, or `~/.kube/config`. */
 export function loadKubeconfig(place: KubeconfigPlace = {}): Kubeconfig {
   if (place.path !== undefined) return readKubeconfigFile(place.path);
   return mergeKubeconfigs(kubeconfigFiles(place).filter(existsSync).map(readKubeconfigFile));
 }
 
-/** The files that `loadKubeconfig` reads, whether they exist or not. */
+/** Returns the files that `loadKubeconfig` reads, including missing ones. */
 export function kubeconfigFiles(place: KubeconfigPlace = {}): readonly string[] {
   if (place.path !== undefined) return [place.path];
   const { environment = process.env, homeDirectory = homedir() } = place;
@@ -77,13 +77,13 @@ export function kubeconfigFiles(place: KubeconfigPlace = {}): readonly string[] 
   return listed.length > 0 ? [...new Set(listed)] : [join(homeDirectory, '.kube', 'config')];
 }
 
-/** Reads one file; the paths in it are relative to where it is. */
+/** Reads a kubeconfig file; relative paths in it are resolved against its directory. */
 export function readKubeconfigFile(path: string): Kubeconfig {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new KubeconfigError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new KubeconfigError(`failed to read ${path}: ${(error as Error).message}`, { cause: error });
   }
   try {
     return parseKubeconfig(text, dirname(resolve(path)));
@@ -92,7 +92,7 @@ export function readKubeconfigFile(path: string): Kubeconfig {
   }
 }
 
-/** Reads the text of a kubeconfig; the paths in it are relative to `directory`. */
+/** Parses a kubeconfig; relative paths in it are resolved against `directory`. */
 export function parseKubeconfig(text: string, directory: string): Kubeconfig {
   const value = text.trim() === '' ? {} : parseYaml(text);
   if (!isRecord(value)) throw new KubeconfigError('not a kubeconfig');
@@ -110,7 +110,7 @@ export function parseKubeconfig(text: string, directory: string): Kubeconfig {
     ),
     users: entriesOf<KubeconfigUser>(value, 'users', 'user', (user) => {
       const { exec } = user;
-      // A bare name is looked up on the path; one with a slash is a file.
+      // A command without a slash is looked up in PATH; with a slash it is a file.
       const plugin = exec && /[\\/]/.test(exec.command ?? '') ? { exec: absolute(exec, ['command']) } : {};
       return { ...absolute(user, ['client-certificate', 'client-key', 'tokenFile']), ...plugin };
     }),
@@ -119,7 +119,7 @@ export function parseKubeconfig(text: string, directory: string): Kubeconfig {
   };
 }
 
-/** Kubeconfigs as one: of entries of the same name, and of current contexts, the first counts. */
+/** Merges kubeconfigs. The first entry of each name and the first current context win. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const first = <T>(pick: (config: Kubeconfig) => ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
     new Map(configs.toReversed().flatMap((config) => [...pick(config)]));
@@ -147,13 +147,13 @@ function entriesOf<T extends object>(
   const found = new Map<string, T>();
   for (const entry of entries) {
     if (!isRecord(entry) || typeof entry.name !== 'string') throw new KubeconfigError(`${list}: an entry has no name`);
-    // What is in the file is trusted to be what its fields say, as kubectl does.
+    // Field types are not validated, as in kubectl.
     if (!found.has(entry.name)) found.set(entry.name, read((entry[field] ?? {}) as T));
   }
   return found;
 }
 
-/** Which of the entries of a kubeconfig to use; the current context's where nothing is said. */
+/** Overrides of the current context. */
 export type KubeconfigChoice = {
   readonly context?: string;
   readonly cluster?: string;
@@ -162,10 +162,16 @@ export type KubeconfigChoice = {
   readonly environment?: Environment;
 };
 
-/** A server to talk to, and the namespace meant where none is named. */
+/** Server configuration and default namespace of a context. */
 export type ChosenServer = ServerConfig & { readonly namespace: string };
 
-/** What a kubeconfig says of one server and how to reach it. */
+/**
+ * Resolves the server and credentials of a context.
+ *
+ * ```ts
+ * const { namespace, ...server } = resolveServer(loadKubeconfig(), { context: 'staging', clock: systemClock });
+ * ```
+ */
 export function chooseServer(config: Kubeconfig, choice: KubeconfigChoice): ChosenServer {
   const { environment = process.env } = choice;
   const contextName = choice.context ?? config.currentContext;
@@ -173,7 +179,8 @@ export function chooseServer(config: Kubeconfig, choice: KubeconfigChoice): Chos
   if (!context) throw new KubeconfigError(`context ${JSON.stringify(contextName)} does not exist`);
   const clusterName = choice.cluster ?? context.cluster;
   const userName = choice.user ?? context.user;
-  if (clusterName === undefined) throw new KubeconfigError('no context is current, and none was given');
+  if (clusterName === undefined)
+    throw new KubeconfigError('no current context is set; select one with --context or kubectl config use-context');
   const cluster = config.clusters.get(clusterName);
   if (!cluster) throw new KubeconfigError(`cluster ${JSON.stringify(clusterName)} does not exist`);
   const user = userName === undefined || userName === '' ? {} : config.users.get(userName);
@@ -186,7 +193,8 @@ export function chooseServer(config: Kubeconfig, choice: KubeconfigChoice): Chos
     throw new KubeconfigError('specifying a root certificates file with the insecure flag is not allowed');
   }
   const url = URL.parse(cluster.server.includes('://') ? cluster.server : `http://${cluster.server}`);
-  if (!url) throw new KubeconfigError(`${JSON.stringify(cluster.server)} is not the address of a server`);
+  if (!url)
+    throw new KubeconfigError(`${JSON.stringify(cluster.server)} is not a valid server address; use https://host:port`);
   const proxy = cluster['proxy-url'] ? parseProxy(cluster['proxy-url']) : proxyFromEnvironment(url, environment);
   const impersonate = impersonationOf(user);
   return {
@@ -202,7 +210,7 @@ export function chooseServer(config: Kubeconfig, choice: KubeconfigChoice): Chos
   };
 }
 
-/** What an entry holds itself, in base64, or in a file that it names. */
+/** Returns the value of a `-data` field, or the contents of the file that the entry names. */
 function contentOf<K extends string>(
   entry: { readonly [F in K | `${K}-data`]?: string },
   field: K,
@@ -217,7 +225,7 @@ function contentOfFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new KubeconfigError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new KubeconfigError(`failed to read ${path}: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -240,7 +248,7 @@ function credentialsOf(
 ): Credentials {
   if (user['auth-provider']) {
     throw new KubeconfigError(
-      `the auth-provider ${user['auth-provider'].name} of user ${JSON.stringify(name)} is not known; use an exec plugin`,
+      `the auth-provider ${user['auth-provider'].name} of user ${JSON.stringify(name)} is not supported; use an exec plugin`,
     );
   }
   const certificate = contentOf(user, 'client-certificate');

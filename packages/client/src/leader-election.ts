@@ -1,10 +1,10 @@
 /**
- * Leader election with a Lease: of many processes one leads, and only while it can show that it does.
+ * Leader election with a Lease: at most one of several processes leads at any time.
  *
- * No two clocks are ever compared, nor two times of one clock, which may be put right in between: only timers count.
- * Whether another's lease has run out is judged by how long this process has seen it unchanged; whether one's own has,
- * by when one began to write it. A leader gives up before anyone else may take over, since it stops
- * `renewDeadlineSeconds` after its last renewal and others wait for `leaseDurationSeconds`.
+ * Clocks are never compared, neither between processes nor two readings of one clock, which may be adjusted in between:
+ * only timers count. The lease of another process has expired if this process has observed it unchanged for its
+ * duration. The own lease counts from the start of its last renewal. A leader stops before another process can take
+ * over, because it stops `renewDeadlineSeconds` after its last renewal, and others wait for `leaseDurationSeconds`.
  */
 import { type Lease, type LeaseSpec, lease } from '@kruise/api/coordination/lease';
 import { isAlreadyExists, isConflict, isNotFound } from '@kruise/machinery/status';
@@ -14,33 +14,33 @@ import { formatMicroTime, type Instant } from '@kruise/values/time';
 import type { NewEvent } from './actions.ts';
 import type { Client } from './client.ts';
 
-/** What is led by, and by whom; the durations are those of Kubernetes' own components. */
+/** Lease, identity and durations; the defaults are those of the Kubernetes components. */
 export type LeaderElectionOptions = {
-  /** The Lease that is led by. */
+  /** Name of the Lease. */
   readonly name: string;
   readonly namespace: string;
-  /** Who this process is; no other may have the same. */
+  /** Unique identity of this process. */
   readonly identity: string;
   readonly leaseDurationSeconds?: number;
   readonly renewDeadlineSeconds?: number;
   readonly retryPeriodSeconds?: number;
-  /** Tells, about the Lease, who begins and ceases to lead. */
+  /** Records Events about the Lease when this process starts and stops leading. */
   readonly record?: (event: NewEvent) => void;
-  /** Told whenever another leads than before. */
+  /** Called when a new leader is observed. */
   readonly onNewLeader?: (identity: string) => void;
   readonly onError?: (error: unknown) => void;
 };
 
-/** For how long a lease that is held may be relied on; `cancel` keeps the signal from being aborted. */
+/** Deadline of the next renewal: `expired` is aborted at the deadline unless `cancel` is called. */
 type Reliance = { readonly overdue: AbortController; readonly cancel: CancelTimer };
 
-/** How leading came to its end: because it was to, or because the lease could not be kept. */
+/** Reason why leading ended: the signal was aborted, or the lease was lost. */
 export type LeadershipEnd = 'stopped' | 'lost';
 
 /**
- * Waits until this process leads, and leads until the signal is aborted or the lease is lost. `lead` is given a signal
- * that is aborted in either case; the lease is released only once `lead` has come to its end, so that no other leads
- * meanwhile. An error of `lead` is thrown, the lease released.
+ * Waits until this process acquires the lease, and runs `lead` until the signal is aborted or the lease is lost. The
+ * signal of `lead` is aborted in both cases. The lease is released only after `lead` has returned, so that no other
+ * process leads meanwhile. If `lead` throws, the lease is released and the error is rethrown.
  *
  * ```ts
  * await runAsLeader(client, clock, random, { namespace: 'kube-system', name: 'my-controller', identity }, run, signal);
@@ -59,14 +59,16 @@ export async function runAsLeader(
   const renewDeadlineMs = (options.renewDeadlineSeconds ?? 10) * 1000;
   const retryPeriodMs = (options.retryPeriodSeconds ?? 2) * 1000;
   if (leaseDurationSeconds * 1000 <= renewDeadlineMs || renewDeadlineMs <= 1.2 * retryPeriodMs) {
-    throw new RangeError('the lease must outlast the deadline to renew it, and that more than one try');
+    throw new RangeError(
+      'leaseDurationSeconds must be greater than renewDeadlineSeconds, and renewDeadlineSeconds greater than 1.2 * retryPeriodSeconds',
+    );
   }
   const reference = { namespace, name };
-  /** The lease as it was seen last, and whether it has been that for as long as it lasts. */
+  /** Last observed lease, and whether it has been unchanged for its duration. */
   let seen: Lease | undefined;
   let hasRunOut = false;
   let cancelRunningOut: CancelTimer = () => {};
-  /** Whether what was seen last is what this process wrote, so that it need not be read again. */
+  /** Set if the last observed lease was written by this process and so need not be read again. */
   let isOwn = false;
   let leader: string | undefined;
   const finished = new AbortController();
@@ -86,7 +88,7 @@ export async function runAsLeader(
     leader = holder;
   };
 
-  /** Takes the lease, or keeps it; false if another has it. */
+  /** Acquires or renews the lease. Returns false if another process holds it. */
   async function tryToHold(deadline: AbortSignal): Promise<boolean> {
     const now = clock.now();
     if (!isOwn) {
@@ -106,26 +108,26 @@ export async function runAsLeader(
     return true;
   }
 
-  /** As above, but a failure is only a failure to hold it. */
+  /** Like `tryAcquireOrRenew`, but returns false on errors. */
   async function attempt(deadline: AbortSignal): Promise<boolean> {
     try {
       const isHeld = await orAborted(tryToHold(deadline), deadline);
       isOwn = isHeld === true;
       return isOwn;
     } catch (error) {
-      // Another may have written, or this process without learning of it.
+      // Another process may have written the lease, or the response to our own write was lost.
       isOwn = false;
       if (!deadline.aborted && !isOutdated(error)) onError(error);
       return false;
     }
   }
 
-  /** Relies on a lease from now on: from before it is written, since the answer may be late. */
+  /** Starts the renew deadline. It counts from before the write, because the response may be delayed. */
   function rely(overdue = new AbortController()): Reliance {
     return { overdue, cancel: clock.setTimer(renewDeadlineMs, () => overdue.abort()) };
   }
 
-  /** Renews until that has failed for too long; resolves when the lease is not to be relied on any more. */
+  /** Renews the lease. Resolves when the renew deadline has expired or another process holds the lease. */
   async function renew(held: Reliance, ended: AbortSignal): Promise<void> {
     const { overdue } = held;
     let { cancel } = held;
@@ -148,7 +150,7 @@ export async function runAsLeader(
     }
   }
 
-  /** Gives the lease up, so that another need not wait until it has run out. */
+  /** Releases the lease, so that the next leader need not wait until it expires. */
   async function release(deadline: AbortSignal): Promise<void> {
     if (!isOwn) look(await client.get(lease, reference, { signal: deadline }));
     if (seen?.spec?.holderIdentity !== identity) return;
@@ -165,7 +167,7 @@ export async function runAsLeader(
   let held: Reliance | undefined;
   while (!signal.aborted) {
     const reliance = rely();
-    // An answer that takes longer comes too late to lead by.
+    // A response after the deadline is too late to lead.
     if (await attempt(AbortSignal.any([signal, reliance.overdue.signal]))) {
       held = reliance;
       break;
@@ -191,7 +193,8 @@ export async function runAsLeader(
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   let isLost = false;
-  // Until the work has come to its end, though it is to: whoever is still at work still leads.
+  // The lease is renewed until the work has ended, even after the stop signal: work in progress still requires
+  // leadership.
   const kept = renew(held, finished.signal).then(() => {
     isLost = !finished.signal.aborted;
     over.abort();
@@ -231,7 +234,10 @@ function isOutdated(error: unknown): boolean {
   return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }
 
-/** What a promise gives, or nothing once the signal is aborted: a request that hangs must not keep a leader in office. */
+/**
+ * Returns the result of a promise, or undefined once the signal is aborted: a hanging request must not prolong
+ * leadership.
+ */
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const stop = () => resolve(undefined);

@@ -1,14 +1,14 @@
-/** Where a controller writes what an operator would act on: a constant message, and what varies as fields. */
+/** Structured log: a constant message, and everything variable in fields. */
 export type Log = {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 };
 
-/** Says nothing. */
+/** Discards all messages. */
 export const silentLog: Log = { info() {}, warn() {}, error() {} };
 
-/** The same log, with some fields in every message: who is speaking, say. */
+/** Returns a log that adds fields to every message, for example the component. */
 export function withFields(log: Log, fields: object): Log {
   return {
     info: (more, message) => log.info({ ...fields, ...more }, message),
@@ -17,7 +17,7 @@ export function withFields(log: Log, fields: object): Log {
   };
 }
 
-/** Writes a line of JSON for each message: `jsonLog(clock, (line) => process.stdout.write(line))`. */
+/** Returns a log that writes one JSON object per line: `jsonLog(clock.now, (line) => process.stdout.write(line))`. */
 export function jsonLog(now: () => number, write: (line: string) => void): Log {
   const say = (level: string) => (fields: object, message: string) => {
     const time = new Date(now()).toISOString();
@@ -26,7 +26,7 @@ export function jsonLog(now: () => number, write: (line: string) => void): Log {
   return { info: say('info'), warn: say('warn'), error: say('error') };
 }
 
-/** Errors have no fields of their own that JSON would show. */
+/** JSON replacer for errors, whose properties are not enumerable. */
 function plain(_name: string, value: unknown): unknown {
   if (!(value instanceof Error)) return value;
   const errors = value instanceof AggregateError ? { errors: value.errors } : {};

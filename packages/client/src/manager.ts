@@ -1,6 +1,6 @@
 /**
- * Runs controllers together: one client, one set of caches, one event recorder, one lease. Caches are filled on every
- * replica, for whoever reads them there; only the leader's controllers run.
+ * Runs several controllers with one client, one set of caches, one event recorder and one leader election Lease. Caches
+ * are filled on every replica, for all readers there; controllers run on the leader only.
  */
 import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
@@ -13,16 +13,16 @@ import { type LeaderElectionOptions, runAsLeader } from './leader-election.ts';
 import { type Log, silentLog } from './log.ts';
 import type { StuckKeyRegistry } from './stuck-keys.ts';
 
-/** What controllers are run with. */
+/** Options of a set of controllers. */
 export type RunOptions = {
   readonly client: Client;
-  /** The client a controller writes with, where each has rights of its own; `client` by default. */
+  /** Client of a controller, if each has its own permissions; defaults to `client`. */
   readonly clientFor?: (controller: Controller | Runnable) => Client;
   readonly clock: Clock;
   readonly random: Random;
-  /** Runs the controllers on one replica only; on this one, always, where it is left out. */
+  /** Runs the controllers on the leader only; without it they always run. */
   readonly leaderElection?: LeaderElectionOptions;
-  /** Caches that exist already, to be shared with others; else they are made. */
+  /** Existing caches to share; created if omitted. */
   readonly caches?: Caches;
   readonly cacheOptions?: CachesOptions;
   readonly log?: Log;
@@ -30,20 +30,20 @@ export type RunOptions = {
   /** Registry for the functions that list keys that have been retried for more than ten minutes. */
   readonly stuckKeys?: StuckKeyRegistry;
   readonly expectationTimeoutMs?: number;
-  /** Puts something around a controller, or in its place, before it runs: an observer, say, or a fault in a test. */
+  /** Wraps or replaces a controller before it runs, for example with an observer or with fault injection in a test. */
   readonly adapt?: (controller: Controller | Runnable) => Controller | Runnable;
-  /** How long controllers may take to stop before they are left behind. */
+  /** Time that controllers have to stop after the signal before they are abandoned. */
   readonly gracePeriodMs?: number;
-  /** Called once the controllers run, with what they read. */
+  /** Called with the caches when the controllers run. */
   readonly onRunning?: (caches: Caches) => void;
 };
 
 const defaultGracePeriodMs = 30_000;
 
-/** How long a process that stops waits for its last events to be written: they are only for people to read. */
+/** Time that a stopping process waits for its last Events to be written; Events are informational only. */
 const lastWordsMs = 5000;
 
-/** The lease was lost: another leads now, and this process had better start anew. */
+/** The lease was lost: another process leads, and this one should restart. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 
@@ -53,8 +53,8 @@ export class LeadershipLostError extends Error {
 }
 
 /**
- * Runs controllers again whenever they lose their Lease, for processes that have other work to do and so cannot exit
- * with the Lease. `run` creates new controllers, since the state of the old ones may predate another leader's writes.
+ * Runs controllers again whenever they lose their Lease, for processes that have other work and therefore cannot exit.
+ * `run` creates new controllers, because the state of the old ones may predate the writes of another leader.
  */
 export async function standByWhenLost(run: () => Promise<void>, onLost: (error: Error) => void): Promise<void> {
   for (;;) {
@@ -68,8 +68,8 @@ export async function standByWhenLost(run: () => Promise<void>, onLost: (error: 
 }
 
 /**
- * Runs controllers until the signal is aborted: starts the informers they need, waits until they are filled, and runs
- * every controller. Resolves when all have come to a stop; throws `LeadershipLostError` if the lease was lost.
+ * Runs controllers until the signal is aborted: starts their informers, waits until the caches have synced, and runs
+ * every controller. Resolves when all controllers have stopped; throws `LeadershipLostError` if the lease was lost.
  *
  * ```ts
  * await runControllers([broadcastJobController], { client, clock: systemClock, random: systemRandom }, signal);
@@ -81,10 +81,10 @@ export async function runControllers(
   signal: AbortSignal,
 ): Promise<void> {
   const { client, clock, random, leaderElection, metrics, stuckKeys, log = silentLog } = options;
-  // What serves the controllers outlives them, so that they can stop in good order.
+  // Caches and event recorders outlive the controllers, so that those can stop gracefully.
   const served = new AbortController();
-  const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
-  // Who was killed after a write and is started anew must not decide by a time before it.
+  const onError = (error: unknown) => log.warn({ error }, 'background request failed; it will be tried again');
+  // After a crash, the new process must not decide from a cache that is older than the writes of the old one.
   const caches =
     options.caches ??
     createCaches(client, clock, random, { newest: true, onError, ...options.cacheOptions }, served.signal);
@@ -98,7 +98,7 @@ export async function runControllers(
   const start = async (controller: Controller | Runnable, leading: AbortSignal): Promise<void> => {
     const { component } = controller;
     const own = options.clientFor?.(controller) ?? client;
-    const onEventError = (error: unknown) => log.warn({ component, error }, 'an event could not be written');
+    const onEventError = (error: unknown) => log.warn({ component, error }, 'failed to write event');
     const recorder = createEventRecorder(own, clock, random, { component, onError: onEventError }, served.signal);
     const { expectationTimeoutMs } = options;
     const context: ControllerContext = {
@@ -124,7 +124,7 @@ export async function runControllers(
     await Promise.race([stopped, tooLate(leading, served.signal)]);
   };
 
-  /** Resolves if controllers that were to stop have not done so for too long. */
+  /** Resolves if the controllers have not stopped within the grace period. */
   const tooLate = (leading: AbortSignal, over: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wait = () => clock.setTimer(options.gracePeriodMs ?? defaultGracePeriodMs, resolve, over);
@@ -145,11 +145,11 @@ export async function runControllers(
     metrics?.leading(name, false);
     const lead = async (leading: AbortSignal) => {
       metrics?.leading(name, true);
-      // A watch may lag behind, and nobody knows what the last leader wrote: what it did must not be done again.
+      // The watch may lag, and the writes of the last leader are unknown: they must not be repeated.
       caches.refresh();
       await runAll(leading).finally(() => metrics?.leading(name, false));
     };
-    // Who stands by keeps its caches full, to take over at once; who leads from the first need not list twice.
+    // A standby replica keeps its caches filled for a fast takeover. The first leader does not list twice.
     const onNewLeader = (leader: string) => {
       if (leader !== identity) fill();
       election.onNewLeader?.(leader);

@@ -81,7 +81,7 @@ test('of two of one name the older is told of until it is no more', () => {
 test('a name is taken once', () => {
   const metrics = createMetrics();
   metrics.gauge('a', 'A.');
-  assert.throws(() => metrics.counter('a', 'A.'), /exists already/);
+  assert.throws(() => metrics.counter('a', 'A.'), /already registered/);
 });
 
 test('a scraper is answered in the format it asks for', () => {

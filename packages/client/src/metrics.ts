@@ -1,43 +1,51 @@
 /**
- * Numbers for operators, in the text formats of Prometheus and OpenMetrics. A metric is made once, at start; what
- * is counted often keeps the series of its labels at hand and pays a single addition.
+ * Metrics in the text formats of Prometheus and OpenMetrics. Metrics are registered once, at startup. Hot paths keep
+ * the series of their labels, so that an increment is a single addition.
  */
 
-/** What a server or controller counts, and tells whoever asks. */
+/**
+ * Metric registry of a process.
+ *
+ * ```ts
+ * const metrics = createMetrics();
+ * const requests = metrics.counter('requests_total', 'Total number of requests.', ['code']);
+ * requests.of('200').increase();
+ * ```
+ */
 export type MetricRegistry = {
   counter(name: string, help: string, labels?: readonly string[]): Metric<Counter>;
   gauge(name: string, help: string, labels?: readonly string[]): Metric<Gauge>;
   histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Metric<Histogram>;
-  /** Calls back before each reading, for numbers that are cheaper to look up than to keep. */
+  /** Calls back before each collection, for values that are cheaper to compute than to maintain. */
   onRead(update: () => void): void;
-  /** Everything as text, in the format asked for. */
+  /** Returns all metrics as text. */
   text(format?: MetricFormat): string;
-  /** Returns the same text in pieces of bounded length, for answers that are streamed. */
+  /** Returns the same text in chunks of bounded length, for streamed responses. */
   pieces(format?: MetricFormat): Generator<string>;
 };
 
-/** The formats that scrapers ask for. */
+/** Exposition formats. */
 export type MetricFormat = 'prometheus' | 'openmetrics';
 
-/** One name, and a series of numbers for each combination of its labels. */
+/** A metric: one series per combination of label values. */
 export type Metric<S> = {
-  /** The series of these label values, in the order the labels were declared. */
+  /** Returns the series of some label values, in the order of the declared labels. */
   of(...values: readonly string[]): S;
   /**
-   * A series of something that comes and goes, which is there until it is let go of by the same array. Its labels are
-   * put into words only for those who read them.
+   * Adds a series for an object with a limited lifetime, until `detach` is called with the same array. Its label text
+   * is formatted only when metrics are collected.
    */
   hold(values: readonly string[]): S;
   letGo(values: readonly string[]): void;
-  /** Forgets all series. */
+  /** Removes all series. */
   clear(): void;
 };
 
-/** A number that only grows. */
+/** A counter only increases. */
 export type Counter = { increase(by?: number): void };
-/** A number that comes and goes. */
+/** A gauge increases and decreases. */
 export type Gauge = { set(value: number): void; increase(by?: number): void; decrease(by?: number): void };
-/** How a quantity is spread. */
+/** A histogram counts observations in buckets. */
 export type Histogram = { observe(value: number): void };
 
 type Series = { write(lines: string[], name: string, labels: string): void };
@@ -46,11 +54,11 @@ type Family = {
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
-  /** By their labels, in words or yet to be put into words. */
+  /** Series by label text, or by the label values of attached series. */
   readonly series: ReadonlyMap<string | readonly string[], Series>;
 };
 
-/** A registry with nothing in it yet. */
+/** Creates an empty registry. */
 export function createMetrics(): MetricRegistry {
   const families = new Map<string, Family>();
   const updates: (() => void)[] = [];
@@ -62,7 +70,7 @@ export function createMetrics(): MetricRegistry {
     labels: readonly string[],
     make: () => S,
   ): Metric<S> {
-    if (families.has(name)) throw new Error(`the metric ${name} exists already`);
+    if (families.has(name)) throw new Error(`metric ${name} is already registered`);
     const series = new Map<string | readonly string[], S>();
     families.set(name, { name, help, type, labels, series });
     return {
@@ -108,7 +116,7 @@ export function createMetrics(): MetricRegistry {
   }
 }
 
-/** Minimum number of lines in a piece, except the last. */
+/** Minimum number of lines in a chunk, except the last. */
 const pieceLines = 512;
 
 /** Writes a family to the current lines, one series at a time. */
@@ -118,21 +126,23 @@ function* writeFamily(
   format: MetricFormat,
 ): Generator<void> {
   if (series.size === 0) return;
-  // OpenMetrics names the family of a counter without the suffix that its numbers have.
+  // OpenMetrics omits the suffix `_total` in the family name of a counter.
   const named = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
   linesNow().push(`# HELP ${named} ${escaped(help)}`, `# TYPE ${named} ${type}`);
   const counted = format === 'openmetrics' && type === 'counter' ? `${named}_total` : name;
   const told = new Set<string>();
   for (const [key, each] of series) {
     const words = typeof key === 'string' ? key : labelText(labels, key);
-    // Two of one name may be there at once, of which one is on its way out.
+    // Two series with the same labels may exist, one of them of a terminating object.
     if (!told.has(words)) each.write(linesNow(), counted, words);
     told.add(words);
     yield;
   }
 }
 
-/** A class, as is the next: there is one for each probe of each container, and functions of its own would be most of it. */
+/**
+ * Classes, here and below: there is one series per probe of each container, and closures would take most of the memory.
+ */
 class NumberSeries implements Counter, Gauge, Series {
   #value = 0;
 
@@ -199,13 +209,13 @@ function numberText(value: number): string {
 const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** All numbers in the format a scraper's Accept header asks for, and its Content-Type. */
+/** Returns all metrics in the format of the scraper's Accept header, and the Content-Type. */
 export function scrape(metrics: MetricRegistry, accept?: string): { readonly type: string; readonly text: string } {
   const { type, pieces } = scrapePieces(metrics, accept);
   return { type, text: [...pieces].join('') };
 }
 
-/** Returns the same text in pieces, for answers that are streamed. */
+/** Returns the same text in chunks, for streamed responses. */
 export function scrapePieces(
   metrics: MetricRegistry,
   accept = '',
@@ -217,15 +227,19 @@ export function scrapePieces(
   };
 }
 
-/** Adds what every process tells of itself: its age, memory and processor time. */
+/** Registers the metrics of the process: start time, memory and CPU time. */
 export function addProcessMetrics(metrics: MetricRegistry, process: NodeJS.Process, startedAtMs: number): void {
-  const cpu = metrics.counter('process_cpu_seconds_total', 'Processor time used, in seconds.').of();
-  const resident = metrics.gauge('process_resident_memory_bytes', 'Memory held, in bytes.').of();
-  const started = metrics.gauge('process_start_time_seconds', 'When the process began, in seconds since 1970.').of();
-  const heapUsed = metrics.gauge('nodejs_heap_size_used_bytes', 'Heap in use, in bytes.').of();
-  const heapTotal = metrics.gauge('nodejs_heap_size_total_bytes', 'Heap set aside, in bytes.').of();
-  const external = metrics.gauge('nodejs_external_memory_bytes', 'Memory outside the heap, in bytes.').of();
-  metrics.gauge('nodejs_version_info', 'The version of Node.', ['version']).of(process.version).set(1);
+  const cpu = metrics.counter('process_cpu_seconds_total', 'Total user and system CPU time in seconds.').of();
+  const resident = metrics.gauge('process_resident_memory_bytes', 'Resident memory size in bytes.').of();
+  const started = metrics
+    .gauge('process_start_time_seconds', 'Start time of the process since the Unix epoch in seconds.')
+    .of();
+  const heapUsed = metrics.gauge('nodejs_heap_size_used_bytes', 'Used size of the V8 heap in bytes.').of();
+  const heapTotal = metrics.gauge('nodejs_heap_size_total_bytes', 'Total size of the V8 heap in bytes.').of();
+  const external = metrics
+    .gauge('nodejs_external_memory_bytes', 'Memory of objects outside of the V8 heap in bytes.')
+    .of();
+  metrics.gauge('nodejs_version_info', 'Version of Node.js.', ['version']).of(process.version).set(1);
   started.set(startedAtMs / 1000);
   let cpuBefore = 0;
   metrics.onRead(() => {

@@ -2,14 +2,16 @@ import { isConflict } from '@kruise/machinery/status';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Client, Reference, WriteOptions } from './client.ts';
 
-/** Each conflict means that someone else got on. Who is overtaken this often should do its work some other way. */
+/** Every conflict means that another client made progress. With this many conflicts, another approach is necessary. */
 const maxAttempts = 50;
 
 /**
- * Changes an object by what is made of it, and starts over if someone else wrote meanwhile. Where the change gives back
- * the object itself nothing is written.
+ * Reads an object, changes it and updates it; retries on conflict. Nothing is written if `change` returns the same
+ * object.
  *
- *     await modify(client, configMap, reference, (found) => ({ ...found, data: { ...found.data, seen: 'yes' } }));
+ * ```ts
+ * await updateWithRetry(client, configMap, reference, (found) => ({ ...found, data: { ...found.data, seen: 'yes' } }));
+ * ```
  */
 export async function modify<K extends Kind>(
   client: Client,

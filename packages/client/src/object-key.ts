@@ -1,41 +1,41 @@
 /**
- * How objects of one kind are told apart (`namespace/name`), and their versions put in order. Keys are plain strings
- * because they are what maps, queues and logs are made of.
+ * Object keys (`namespace/name`) and the order of resourceVersions. Keys are plain strings because maps, queues and
+ * logs use them.
  */
 import type { ObjectReference } from '@kruise/api/core/reference';
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import type { Reference } from './client.ts';
 
-/** Names an object of a known kind: `namespace/name`, or `name` where the kind has no namespaces. */
+/** Key of an object of a known kind: `namespace/name`, or `name` for cluster-scoped kinds. */
 export type Key = string;
 
-/** What every object of every kind has. */
+/** Fields that objects of every kind have. */
 export type KubernetesObject = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
 };
 
-/** As much of an object as it takes to find it. */
+/** An object with name and namespace. */
 export type Named = { readonly metadata: { readonly name?: string; readonly namespace?: string } };
 
-/** The key of an object: `keyOf(pod)` is `default/web-0`. */
+/** Returns the key of an object: `keyOf(pod)` is `default/web-0`. */
 export function keyOf({ metadata: { name = '', namespace } }: Named): Key {
   return keyFor({ name, ...(namespace === undefined ? {} : { namespace }) });
 }
 
-/** The key of what a reference names. */
+/** Returns the key of a reference. */
 export function keyFor({ name, namespace }: Reference): Key {
   return namespace ? `${namespace}/${name}` : name;
 }
 
-/** The name and namespace in a key; the other way round from `keyFor`. */
+/** Returns the name and namespace of a key; the inverse of `keyFor`. */
 export function referenceOf(key: Key): Reference {
   const slash = key.indexOf('/');
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** As much of an object as a reference to it says: enough to tell of it in an event. */
+/** Returns a minimal object from a reference, sufficient to record an Event about it. */
 export function referencedObject(reference: ObjectReference): KubernetesObject {
   const { apiVersion = '', kind = '', namespace, name, uid } = reference;
   const metadata = { ...(namespace ? { namespace } : {}), ...(name ? { name } : {}), ...(uid ? { uid } : {}) };
@@ -43,8 +43,8 @@ export function referencedObject(reference: ObjectReference): KubernetesObject {
 }
 
 /**
- * Whether a version is another one or a later one. Kubernetes' versions are decimal numbers that only grow; of others
- * nothing is known but whether they are equal.
+ * Reports whether a resourceVersion is equal to or newer than another. Kubernetes' versions are increasing decimal
+ * numbers; other formats are only compared for equality.
  */
 export function isAtLeast(version: string | undefined, other: string): boolean {
   if (version === undefined) return false;

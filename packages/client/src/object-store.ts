@@ -1,13 +1,13 @@
 /**
- * Objects of one kind in memory, found by key or by index without waiting. Objects are kept by reference: in one
- * process they are the API server's own. An index is built when it is first asked for and kept from then on, so that
- * nobody pays for, or has to announce, what nobody uses.
+ * In-memory store of the objects of one kind, with indexes. Objects are stored by reference: in one process they are
+ * the objects of the API server itself. An index is built on first use and maintained from then on, so that unused
+ * indexes cost nothing and need no registration.
  */
 import type { Reference } from './client.ts';
 import { type Key, type KubernetesObject, keyFor } from './object-key.ts';
 
 /**
- * The values an object is found by; a plain function, which is also the index's name:
+ * Index function: returns the values under which an object is found. The function itself identifies the index:
  *
  * ```ts
  * const byNode = (pod: Pod) => (pod.spec?.nodeName ? [pod.spec.nodeName] : []);
@@ -16,32 +16,32 @@ import { type Key, type KubernetesObject, keyFor } from './object-key.ts';
  */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
-/** What can be read of a kind's objects, at once and without a request. Nothing that is returned may be changed. */
+/** Lister: synchronous reads from a cache. Returned objects are shared and must not be modified. */
 export type ObjectReader<T> = {
   get(key: Key | Reference): T | undefined;
-  /** All objects, or those of a namespace. */
+  /** Lists all objects, or those of a namespace. */
   list(selection?: { readonly namespace?: string }): readonly T[];
-  /** The objects for which an index function gives a value. */
+  /** Lists the objects with an index value. */
   byIndex(index: IndexFunction<T>, value: string): readonly T[];
-  /** The objects that refer to this very owner, as their controller or not. */
+  /** Lists the objects with an owner reference to this owner. */
   ownedBy(owner: { readonly metadata: { readonly uid?: string } }): readonly T[];
-  /** The objects this very owner is the controller of. */
+  /** Lists the objects whose controller is this owner. */
   controlledBy(owner: { readonly metadata: { readonly uid?: string } }): readonly T[];
   readonly size: number;
 };
 
-/** The objects themselves, with what changes them. */
+/** Store with write access. */
 export type ObjectStore<T> = ObjectReader<T> & {
-  /** Puts an object in, in place of the one with its key, which is returned. */
+  /** Stores an object and returns the previous one with the same key. */
   set(key: Key, object: T): T | undefined;
-  /** Takes an object out and returns it. */
+  /** Removes an object and returns it. */
   remove(key: Key): T | undefined;
   keys(): Iterable<Key>;
 };
 
 type Index<T> = Map<string, Map<Key, T>>;
 
-/** An empty store. */
+/** Creates an empty store. */
 export function createObjectStore<T extends KubernetesObject>(): ObjectStore<T> {
   const objects = new Map<Key, T>();
   const indexes = new Map<IndexFunction<T>, Index<T>>();
@@ -98,7 +98,8 @@ function enter<T>(entries: Index<T>, values: readonly string[], key: Key, object
 }
 
 function leave<T>(entries: Index<T>, values: readonly string[], key: Key, kept: readonly string[]): void {
-  // As a rule an object has one value or two; one with ten thousand labels must not take a hundred million steps.
+  // Most objects have one or two values, for which a linear search is faster. With ten thousand labels it would take a
+  // hundred million steps.
   const many = kept.length > few ? new Set(kept) : undefined;
   for (const value of values) {
     if (many ? many.has(value) : kept.includes(value)) continue;

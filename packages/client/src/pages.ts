@@ -2,12 +2,16 @@ import { isExpired } from '@kruise/machinery/status';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Client, List, ListOptions } from './client.ts';
 
-/** As many objects as kubectl and Go's informers ask for at a time. */
+/** Page size of kubectl and client-go. */
 const usualPage = 500;
 
 /**
- * The objects of a selection page by page, so that a long list neither stands in memory at once nor holds anyone up.
- * All pages are of one moment. If the server has forgotten that moment half way, an error says so (`isExpired`).
+ * Lists the selected objects page by page, so that a long list needs little memory. All pages are from one snapshot. If
+ * the continue token expires, `isExpired` is true for the error.
+ *
+ * ```ts
+ * for await (const { items } of eachPage(client, pod, { namespace: 'default' })) print(items);
+ * ```
  */
 export async function* eachPage<K extends Kind>(
   client: Client,
@@ -16,7 +20,7 @@ export async function* eachPage<K extends Kind>(
 ): AsyncGenerator<List<ObjectOf<K>>> {
   let token: string | undefined;
   do {
-    // What follows a first page is told by the token alone.
+    // The continue token contains the resourceVersion.
     const { resourceVersion: _, resourceVersionMatch: __, ...selection } = options;
     const page = await client.list(
       kind,
@@ -27,7 +31,10 @@ export async function* eachPage<K extends Kind>(
   } while (token !== undefined);
 }
 
-/** The objects of a selection, read in pages but given at once; read in one go if the pages come to lack their moment. */
+/**
+ * Lists the selected objects in pages and returns them together. If the continue token expires, falls back to one
+ * unpaged list.
+ */
 export async function listAll<K extends Kind>(
   client: Client,
   kind: K,

@@ -1,19 +1,19 @@
-/** How long to wait before trying again: longer with each failure of one key, and not too many tries of all together. */
+/** Rate limiters of work queues: exponential backoff per key, and a token bucket for all keys. */
 import type { Clock } from '@kruise/values/clock';
 
-/** Says how long a key has to wait. */
+/** Rate limiter of a work queue. */
 export type RateLimiter = {
-  /** Notes a failure, and says after how long to try again. */
+  /** Records a failure of a key; returns the delay before its retry. */
   delayMs(key: unknown): number;
-  /** Takes back all failures of a key. */
+  /** Resets the failures of a key. */
   forget(key: unknown): void;
   failures(key: unknown): number;
 };
 
-/** The first wait, and the longest. */
+/** Initial and maximum delay. */
 export type BackOffOptions = { readonly firstMs?: number; readonly maxMs?: number };
 
-/** Twice as long after each failure of a key: from 5 ms up to 1000 s, as Kubernetes' controllers do. */
+/** Creates an exponential backoff per key: from 5 ms up to 1000 s, as in client-go. */
 export function exponentialBackOff({ firstMs = 5, maxMs = 1_000_000 }: BackOffOptions = {}): RateLimiter {
   const failures = new Map<unknown, number>();
   return {
@@ -29,18 +29,18 @@ export function exponentialBackOff({ firstMs = 5, maxMs = 1_000_000 }: BackOffOp
   };
 }
 
-/** How many tokens come back a second, and how many there are at most. */
+/** Refill rate and capacity of a token bucket. */
 export type BucketOptions = { readonly perSecond: number; readonly burst: number };
 
-/** Takes tokens that come back over time. */
+/** Token bucket. */
 export type TokenBucket = {
-  /** Takes a token, if need be one that is yet to come, and says how long until it is there. */
+  /** Reserves a token; returns the time until it is available. */
   reserveMs(): number;
-  /** Takes a token if there is one. */
+  /** Takes a token if one is available. */
   tryTake(): boolean;
 };
 
-/** A bucket that is full at first. */
+/** Creates a full token bucket. */
 export function tokenBucket(clock: Clock, { perSecond, burst }: BucketOptions): TokenBucket {
   let tokens = burst;
   let filledAt = clock.elapsedMs();
@@ -64,7 +64,7 @@ export function tokenBucket(clock: Clock, { perSecond, burst }: BucketOptions): 
   };
 }
 
-/** Both rules at once: a key's own back-off, and ten tries of all keys a second after a burst of a hundred. */
+/** Default rate limiter of client-go: backoff per key, and 10 retries per second for all keys with a burst of 100. */
 export function defaultRateLimiter(
   clock: Clock,
   { perSecond = 10, burst = 100, ...backOff }: Partial<BucketOptions> & BackOffOptions = {},

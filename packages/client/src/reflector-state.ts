@@ -1,37 +1,37 @@
 /**
- * What a reflector knows, and what it does next: list, or watch on from where it is. Pure, so that each rule can be
- * tested by itself; `reflector.ts` does what is decided here.
+ * State machine of a reflector: decides whether to list or to watch. The functions are pure, so that each rule can be
+ * tested separately; `reflector.ts` executes the decisions.
  *
- * A broken watch goes on from the last version seen, and costs nothing. Only a server that no longer has that version,
- * or sends what makes no sense, makes it necessary to list again.
+ * A broken watch resumes at the last resourceVersion, which is cheap. A new list is necessary only if that version has
+ * expired on the server, or if the server sends invalid data.
  */
 import { isExpired, isInvalid, StatusError } from '@kruise/machinery/status';
 import { jitter, type Random } from '@kruise/values/random';
 import type { ListOptions, WatchOptions } from './client.ts';
 import { TransportError } from './http/transport-error.ts';
 
-/** What a reflector has to go on. */
+/** State of a reflector. */
 export type ReflectorState = {
-  /** Everything up to this version has been handed on; absent before the first list. */
+  /** All changes up to this resourceVersion have been delivered; undefined before the first list. */
   readonly version: string | undefined;
   readonly next: 'list' | 'stream' | 'watch';
-  /** The next list is of the newest state there is: the server would not list from our version, or it was asked for. */
+  /** The next list must be the most recent state: the server rejected our resourceVersion, or the option is set. */
   readonly mustBeNewest: boolean;
-  /** A list in pages took longer than the server remembers: it is asked for whole. */
+  /** The continue token of a paged list expired: the next list is unpaged. */
   readonly isPagingLost: boolean;
-  /** How often in a row nothing was gained. */
+  /** Number of consecutive failures. */
   readonly failures: number;
 };
 
-/** How the first state is asked for. */
+/** Options of the initial list. */
 export type FirstState = {
-  /** As events of a watch, rather than as a list. */
+  /** Requests the initial state as watch events instead of a list. */
   readonly stream?: boolean;
-  /** The newest there is, rather than what a server's cache has. */
+  /** Requests the most recent state instead of the cache of the server. */
   readonly newest?: boolean;
 };
 
-/** The state of a reflector that has seen nothing. */
+/** Returns the initial state of a reflector. */
 export function initialState({ stream = false, newest = false }: FirstState): ReflectorState {
   return {
     version: undefined,
@@ -42,32 +42,32 @@ export function initialState({ stream = false, newest = false }: FirstState): Re
   };
 }
 
-/** The state once all objects as of a version have been handed on. */
+/** Returns the state after a complete list was delivered. */
 export function afterState(state: ReflectorState, version: string): ReflectorState {
   return { ...state, version, next: 'watch', mustBeNewest: false, isPagingLost: false, failures: 0 };
 }
 
-/** The state once an event or a bookmark of a version has been handed on. */
+/** Returns the state after an event or a bookmark was delivered. */
 export function afterEvent(state: ReflectorState, version: string): ReflectorState {
   return { ...state, version, failures: 0 };
 }
 
-/** The state after a watch that came to its end without a fault: another follows. */
+/** Returns the state after a watch that ended without an error; another watch follows. */
 export function afterEnd(state: ReflectorState, { wasFruitful }: { readonly wasFruitful: boolean }): ReflectorState {
   return wasFruitful ? { ...state, failures: 0 } : { ...state, failures: state.failures + 1 };
 }
 
-/** A server sent what no server sends: an event without a type, an object without a name. */
+/** The server sent an invalid response, for example an event without a type or an object without a name. */
 export class GarbageError extends Error {
   override readonly name = 'GarbageError';
 }
 
-/** A watch gave no sign of life for longer than a living one would. */
+/** A watch or a list made no progress for too long. */
 export class SilenceError extends Error {
   override readonly name = 'SilenceError';
 }
 
-/** The state after something went wrong. */
+/** Returns the state after a failure. */
 export function afterFailure(state: ReflectorState, error: unknown): ReflectorState {
   const failed = { ...state, failures: state.failures + 1 };
   switch (state.next) {
@@ -76,16 +76,16 @@ export function afterFailure(state: ReflectorState, error: unknown): ReflectorSt
       if (isExpired(error) || isTooLargeVersion(error)) return { ...failed, mustBeNewest: true };
       return failed;
     case 'stream':
-      // A server that does not know the option either refuses it or never says that the state is complete.
+      // A server without WatchList either rejects the option or never reports that the state is complete.
       return isInvalid(error) || error instanceof SilenceError ? { ...failed, next: 'list' } : failed;
     case 'watch':
-      // Servers have no bookmarks to send of kinds that nobody writes, where their store does not tell them how far it is.
-      // The wait has been long already; a longer one would have the first change of such a kind seen late.
+      // Servers do not send bookmarks for kinds without writes if their store does not report progress. The watch has
+      // already been idle for long; a backoff would only delay the first event of such a kind.
       if (error instanceof SilenceError) return { ...state, failures: 0 };
       if (isExpired(error) || isTooLargeVersion(error) || error instanceof GarbageError) {
         return { ...failed, next: 'list' };
       }
-      // A connection that breaks at the same place again and again may break over what is sent there.
+      // A connection that repeatedly breaks at the same event may break because of that event.
       if (failed.failures >= maxBreaks && error instanceof TransportError && error.wasSent) {
         return { ...failed, next: 'list' };
       }
@@ -93,17 +93,17 @@ export function afterFailure(state: ReflectorState, error: unknown): ReflectorSt
   }
 }
 
-/** So many broken watches in a row, without one event between them, are taken for a sign. */
+/** Limit of consecutive broken watches without any event. */
 const maxBreaks = 5;
 
 function isAskingForNewest({ version, mustBeNewest }: ReflectorState): boolean {
   return version === undefined || mustBeNewest;
 }
 
-/** Whether a server has not got as far as the version asked for. */
+/** Reports whether the server has not reached the requested resourceVersion yet. */
 export function isTooLargeVersion(error: unknown): boolean {
   if (!(error instanceof StatusError) || error.reason !== 'Timeout') return false;
-  // Servers before v1.19 gave no cause.
+  // Servers before v1.19 set no cause.
   const causes = error.status.details?.causes ?? [];
   return (
     causes.some(({ reason }) => reason === 'ResourceVersionTooLarge') ||
@@ -112,9 +112,9 @@ export function isTooLargeVersion(error: unknown): boolean {
 }
 
 /**
- * How to ask for a list. The first may come from a server's cache, however old; later ones must not go back in time,
- * so that nobody sees an object as it was before. Such a list is asked for whole: with a limit a server takes the
- * version for the exact one that is wanted.
+ * Returns the options of a list. The first list may come from the cache of the server, however stale. Later lists must
+ * not go back in time, so that no older version of an object becomes visible. Such a list is unpaged, because with a
+ * limit the server would interpret the resourceVersion as an exact match.
  */
 export function listRequest(state: ReflectorState, pageSize: number): ListOptions {
   const limit = state.isPagingLost ? {} : { limit: pageSize };
@@ -123,7 +123,7 @@ export function listRequest(state: ReflectorState, pageSize: number): ListOption
   return { resourceVersion: state.version, resourceVersionMatch: 'NotOlderThan' };
 }
 
-/** How to ask for the changes since the last version, or for the state and what changes after it. */
+/** Returns the options of a watch from the last resourceVersion, or of a WatchList. */
 export function watchRequest(state: ReflectorState, timeoutSeconds: number): WatchOptions {
   const common = { allowWatchBookmarks: true, timeoutSeconds };
   if (state.next !== 'stream') return { ...common, resourceVersion: state.version ?? '' };
@@ -138,10 +138,10 @@ export function watchRequest(state: ReflectorState, timeoutSeconds: number): Wat
 const firstDelayMs = 800;
 const maxDelayMs = 30_000;
 
-/** How long to wait before the next try: twice as long after each failure, up to a minute by chance. */
+/** Returns the delay before the next attempt: exponential backoff with jitter, up to a minute. */
 export function delayMs({ failures }: ReflectorState, error: unknown, random: Random): number {
   if (failures === 0) return 0;
-  // A server that knows the option of streaming from no other is asked for a list at once.
+  // If the server rejects WatchList as invalid, the list follows immediately.
   if (isInvalid(error)) return 0;
   const backOffMs = jitter(random, Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failures - 1, 10)), 1);
   return Math.max(backOffMs, retryAfterMs(error));

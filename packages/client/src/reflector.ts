@@ -1,7 +1,6 @@
 /**
- * Keeps a copy of a kind's objects up to date: lists them, then watches what changes, over any transport and through
- * any of its failures. Whoever receives is given every change once and in order; what happened while no watch could
- * be had is in the next list.
+ * Reflector: lists the objects of a kind and watches their changes, over any transport and through all of its failures.
+ * The sink receives every event once and in order; changes during an interruption of the watch are in the next list.
  */
 import type { Status } from '@kruise/api/meta/status';
 import { StatusError } from '@kruise/machinery/status';
@@ -24,50 +23,56 @@ import {
   watchRequest,
 } from './reflector-state.ts';
 
-/** Which objects of a kind. */
+/** Selection of objects of a kind. */
 export type Selection = {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
 };
 
-/** How a reflector goes about it; the defaults suit any cluster. */
+/** Options of a reflector; the defaults suit any cluster. */
 export type ReflectorOptions = Selection & {
-  /** Objects a page of a list has. */
+  /** Page size of lists. */
   readonly pageSize?: number;
-  /** Asks for the first state as events of a watch, which spares the server one long answer; lists if it cannot. */
+  /**
+   * WatchList: requests the initial state as watch events, which saves the server a large response. Falls back to a
+   * list.
+   */
   readonly stream?: boolean;
-  /** Begins with the newest state there is: a server's cache, which is asked otherwise, may lag behind. */
+  /**
+   * Starts with the most recent state. Otherwise the initial list comes from the cache of the server, which may be
+   * stale.
+   */
   readonly newest?: boolean;
-  /** A watch without any event or bookmark for so long is taken for dead and opened anew. */
+  /** A watch without an event or bookmark for this time is considered dead and restarted. */
   readonly maxSilenceMs?: number;
-  /** A page of a list that takes longer is asked for again. */
+  /** Timeout of a page of a list. */
   readonly listTimeoutMs?: number;
-  /** Told of each failure; the reflector goes on. */
+  /** Receives each error; the reflector continues. */
   readonly onError?: (error: unknown) => void;
 };
 
-/** Who is told what a reflector sees. */
+/** Receiver of the events of a reflector. */
 export type ReflectorSink<T> = {
-  /** All objects there are, as of a version. What came before and is not among them is gone. */
+  /** Replaces all objects with the state at a resourceVersion. Objects that are not in the list are gone. */
   replace(objects: readonly T[], version: string): void;
-  /** One object changed. */
+  /** Adds, updates or deletes one object. */
   change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void;
-  /** Nothing has changed up to a version but what has been told. */
+  /** Bookmark: all changes up to a resourceVersion have been delivered. */
   progress(version: string): void;
 };
 
 const defaultPageSize = 500;
-/** Servers send a bookmark about once a minute, so that three are missed; a resumed watch is cheap all the same. */
+/** Servers send a bookmark about once a minute, so this is three missed bookmarks. A resumed watch is cheap anyway. */
 const defaultMaxSilenceMs = 180_000;
 const defaultListTimeoutMs = 120_000;
-/** How long a watch is asked for: so long, up to twice as long, so that not all watches end together. */
+/** Requested duration of a watch: between one and two times this value, so that not all watches end together. */
 const watchTimeoutSeconds = 300;
-/** A watch that ends sooner, without an event, was no watch: a server that is going down, say. */
+/** A watch that ends earlier without an event counts as failed, for example because the server is shutting down. */
 const shortestWatchMs = 1000;
 
 /**
- * Reflects a kind into a sink until the signal is aborted.
+ * Runs a reflector until the signal is aborted.
  *
  * ```ts
  * await runReflector(client, clock, random, pod, { namespace: 'default' }, sink, signal);
@@ -91,7 +96,7 @@ export async function runReflector<K extends Kind>(
   const apiVersion = apiVersionOf(kind);
   let state = initialState(options);
 
-  /** Lists of servers leave out what each item is, as the list says it. */
+  /** Adds apiVersion and kind, which servers omit in the items of a list. */
   const typed = (object: KubernetesObject): KubernetesObject =>
     object.kind === undefined || object.apiVersion === undefined ? { ...object, kind: kind.kind, apiVersion } : object;
 
@@ -103,7 +108,7 @@ export async function runReflector<K extends Kind>(
       const page = await within(clock, options.listTimeoutMs ?? defaultListTimeoutMs, signal, (limit) =>
         client.list(kind, {
           ...selection,
-          // The token has the version in it.
+          // The continue token contains the resourceVersion.
           ...(token ? { limit: request.limit ?? defaultPageSize, continue: token } : request),
           signal: limit,
         }),
@@ -114,7 +119,7 @@ export async function runReflector<K extends Kind>(
       if (token) continue;
       const version = page.metadata?.resourceVersion;
       if (!version) throw new GarbageError(`a list of ${kind.plural} has no version`);
-      // What a server lists of a kind are objects of that kind.
+      // A list of a kind contains objects of that kind.
       sink.replace(objects as ObjectOf<K>[], version);
       state = afterState(state, version);
       return;
@@ -124,7 +129,7 @@ export async function runReflector<K extends Kind>(
   async function watch(): Promise<void> {
     const opened = clock.elapsedMs();
     const timeoutSeconds = Math.round(jitter(random, watchTimeoutSeconds, 1));
-    // Gathers the first state where it comes as events.
+    // Collects the initial events of a WatchList.
     let initial = state.next === 'stream' ? new Map<string, KubernetesObject>() : undefined;
     let count = 0;
 
@@ -149,7 +154,7 @@ export async function runReflector<K extends Kind>(
       const found = typed(checked(object));
       if (initial === undefined) {
         sink.change(type, found as ObjectOf<K>);
-        // It was checked that there is one.
+        // `validateObject` has checked that the resourceVersion exists.
         state = afterEvent(state, found.metadata.resourceVersion!);
       } else if (type === 'DELETED') {
         initial.delete(keyOf(found));
@@ -186,21 +191,21 @@ export async function runReflector<K extends Kind>(
   }
 }
 
-/** An object that can be told from others and put in order, or an error. */
+/** Returns the object if it has a name and a resourceVersion; otherwise throws. */
 function checked(object: unknown): KubernetesObject {
   const metadata = (object as KubernetesObject | null | undefined)?.metadata;
   if (!metadata?.name || !metadata.resourceVersion) throw new GarbageError('an object has no name or no version');
   return object as KubernetesObject;
 }
 
-/** Why a server ends a watch. */
+/** Returns the Status of an ERROR event. */
 function statusIn(object: unknown): Status {
   const status = object as Status | null | undefined;
   if (status?.kind !== 'Status') throw new GarbageError('an error says nothing');
   return status;
 }
 
-/** Runs something that takes a signal, and gives up on it after a while whether it heeds the signal or not. */
+/** Runs a function with a timeout, even if the function ignores its signal. */
 async function within<T>(
   clock: Clock,
   limitMs: number,
@@ -226,8 +231,8 @@ async function within<T>(
 type Liveness = { readonly maxSilenceMs: number; readonly signal: AbortSignal };
 
 /**
- * Hands on what a stream gives until it ends, the signal is aborted, or it has been silent for too long. A stream that
- * does not heed its own signal is left to itself.
+ * Reads a stream until it ends, the signal is aborted, or no item arrives for too long. A stream that ignores its
+ * signal is abandoned.
  */
 async function consume<E>(
   clock: Clock,
@@ -243,7 +248,7 @@ async function consume<E>(
     fail(reason);
   };
   const stop = () => close(signal.reason);
-  // One timer a connection, not one an event: it looks how long ago the last event was.
+  // One timer per connection, not per event: the timer compares the time of the last event.
   const listen = (delayMs: number) => {
     clock.setTimer(
       delayMs,
@@ -275,7 +280,7 @@ async function consume<E>(
   } finally {
     signal.removeEventListener('abort', stop);
     if (!connection.signal.aborted) connection.abort();
-    // Whether the stream minds being left is its own affair: nobody waits for it.
+    // The result of closing the stream is ignored.
     void Promise.resolve(iterator?.return?.()).catch(() => {});
   }
 }

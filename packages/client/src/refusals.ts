@@ -1,9 +1,11 @@
 /**
- * Failed writes, by the key they were made for. Such a write is held back for a while that doubles with each failure,
- * whatever else happens to the key meanwhile: neither watch events nor the controller's own successful writes shorten
- * the backoff. A change of intent ends it: another generation, a deletion, or another spec of the reconciled object.
+ * Rejected and failed writes by the key they were made for. Such a write is in backoff, which doubles with each
+ * failure, regardless of other events of the key: neither watch events nor other successful writes of the controller
+ * shorten the backoff. A change of intent ends it: another generation, a deletion, or another spec of the reconciled
+ * object.
  *
- * The record only holds answers. Losing it, with the process, costs one request for each write that is still refused.
+ * The record contains only responses. Losing it with the process costs one request for each write that is still
+ * rejected.
  */
 import { isSame } from '@kruise/machinery/json-value';
 import { isBadRequest, StatusError } from '@kruise/machinery/status';
@@ -14,15 +16,15 @@ import { type Key, type KubernetesObject, keyOf } from './object-key.ts';
 /** A failed write and its backoff. */
 export type Refusal = {
   readonly error: unknown;
-  /** Number of failures in a row. */
+  /** Number of consecutive failures. */
   readonly attempts: number;
-  /** Time until the backoff is over; 0 once the write may be tried again. */
+  /** Remaining backoff; 0 if the write may be retried. */
   readonly retryInMs: number;
 };
 
-/** Failed writes of a key, as a decision sees them. */
+/** Failed writes of a key, as input of a decision. */
 export type RefusedWrites = {
-  /** The last failure under an id; undefined if there is none on record. */
+  /** Returns the last failure under an id; undefined if there is none. */
   find(id: string): Refusal | undefined;
   /** Reports whether any failure is on record. */
   hasAny(): boolean;
@@ -30,45 +32,49 @@ export type RefusedWrites = {
   isDryRunAccepted(id: string): boolean;
 };
 
-/** No failed writes and no need for dry runs: for decisions that are not carried out. */
+/** No failed writes and all dry runs accepted: for decisions that are not executed. */
 export const noRefusals: RefusedWrites = {
   find: () => undefined,
   hasAny: () => false,
   isDryRunAccepted: () => true,
 };
 
-/** The record of failed writes of one controller. */
+/** Record of the failed writes of one controller. */
 export type Refusals = {
-  /** Begins a reconcile. Drops everything on record if the intent of the object has changed since it was recorded. */
+  /** Starts a reconcile. Clears the record of the key if the intent of the object has changed. */
   begin(owner: Key, object: KubernetesObject | undefined): RefusedWrites;
-  /** The last failure under an id, held back or not; undefined if there is none on record. */
+  /** Returns the last failure under an id, in backoff or not; undefined if there is none. */
   find(owner: Key, id: string): Refusal | undefined;
-  /** The failure for which a write is held back; undefined if it may be sent. */
+  /** Returns the failure of a write that is in backoff; undefined if the write may be sent. */
   held(owner: Key, id: string): Refusal | undefined;
-  /** Records a failure and begins the next backoff. Failures without an answer of the server are not recorded. */
+  /** Records a failure and starts the next backoff. Failures without a response of the server are not recorded. */
   refuse(owner: Key, id: string, error: unknown): void;
   /** Removes the failures of a write that succeeded. */
   accept(owner: Key, id: string): void;
   /** Records that a dry run was accepted. */
   acceptDryRun(owner: Key, id: string): void;
-  /** Ends a reconcile. Returns the time until the first write that is held back may be sent; undefined if none is. */
+  /**
+   * Ends a reconcile. Returns the time until the first backoff of the key ends; undefined if no write is in backoff.
+   */
   end(owner: Key): number | undefined;
   forget(owner: Key): void;
 };
 
-/** The first backoff and the longest. */
+/** Initial and maximum backoff. */
 type Backoff = { readonly firstMs: number; readonly maxMs: number };
 
-/** Refused by validation, policy, webhook, quota or authorization: the same request will hardly succeed soon. */
+/** Rejected by validation, policy, webhook, quota or authorization: the same request will hardly succeed soon. */
 const refused: Backoff = { firstMs: 1000, maxMs: 300_000 };
-/** A deletion is mostly refused for lack of a disruption budget, which Pods that become ready replenish. */
+/** A deletion is mostly rejected by a disruption budget, which recovers when Pods become ready. */
 const refusedDeletion: Backoff = { firstMs: 1000, maxMs: 30_000 };
-/** A PodUnavailableBudget is exhausted until other Pods are available again, which takes seconds in a healthy rollout. */
+/**
+ * A PodUnavailableBudget is exhausted until other Pods are available again, which takes seconds in a healthy rollout.
+ */
 const exhaustedBudget: Backoff = { firstMs: 1000, maxMs: 5000 };
 /** The server or a webhook failed, or there were too many requests. */
 const failed: Backoff = { firstMs: 5, maxMs: 30_000 };
 
-/** A workload of thousands of Pods may have as many refused writes; beyond that the oldest are dropped. */
+/** A workload with thousands of Pods may have as many rejected writes; beyond this limit the oldest are dropped. */
 const maxWrites = 1000;
 
 type Write = { readonly error: unknown; readonly attempts: number; readonly retryAt: number };
@@ -82,7 +88,7 @@ type Entry = {
 /** Creates an empty record. */
 export function createRefusals(clock: Clock): Refusals {
   const entries = new Map<Key, Entry>();
-  /** The objects that are being reconciled, by key. */
+  /** Objects that are being reconciled, by key. */
   const reconciled = new Map<Key, KubernetesObject | undefined>();
 
   const entryOf = (owner: Key): Entry => {
@@ -156,7 +162,9 @@ export function createRefusals(clock: Clock): Refusals {
   };
 }
 
-/** Returns the id of a write: repeated in another reconcile it has the same id, though its content may differ. */
+/**
+ * Returns the id of a write. A repeated write has the same id in the next reconcile, although its content may differ.
+ */
 export function refusalIdOf(action: ObjectAction): string {
   if (action.refusalId !== undefined) return action.refusalId;
   const { type, object } = action;
@@ -168,20 +176,20 @@ export function refusalIdOf(action: ObjectAction): string {
   return `${type} ${object.apiVersion} ${object.kind} ${which}${part}`;
 }
 
-/** Reports whether the server refused a request as such: a client error other than a conflict or a lack of capacity. */
+/** Reports whether the server rejected a request: a client error other than a conflict or too many requests. */
 export function isRefused(error: unknown): boolean {
   return error instanceof StatusError && error.code >= 400 && error.code < 500 && ![409, 429].includes(error.code);
 }
 
-/** Reports whether validation refused an object, and not a policy, a webhook or a lack of rights. */
+/** Reports whether validation rejected an object, as opposed to a policy, a webhook or missing permissions. */
 export function isRefusedByValidation(error: unknown): boolean {
   return error instanceof StatusError && error.code === 422 && (error.status.details?.causes?.length ?? 0) > 0;
 }
 
 /**
  * Reports whether a failed dry run is inconclusive: a webhook does not support dry runs; the object to be replaced has
- * the name; or the quota is used up, and the object to be replaced will release its part. The server distinguishes
- * quota from other reasons to forbid by its message only.
+ * the name; or the quota is exceeded, and the object to be replaced will release its share. The server distinguishes a
+ * quota from other reasons for Forbidden by its message only.
  */
 export function isInconclusive(error: unknown, { type }: ObjectAction): boolean {
   if (isBadRequest(error)) return true;
@@ -192,7 +200,7 @@ export function isInconclusive(error: unknown, { type }: ObjectAction): boolean 
 function backoffFor(id: string, error: unknown): Backoff | undefined {
   if (!(error instanceof StatusError)) return undefined;
   if (!isRefused(error)) return failed;
-  // The answer of a webhook carries the reason in its message only.
+  // The response of a webhook contains the reason in its message only.
   if (error.message.includes('podunavailablebudget.policy.kruise.io')) return exhaustedBudget;
   return id.startsWith('remove ') ? refusedDeletion : refused;
 }

@@ -1,6 +1,6 @@
 /**
- * The entry point of a program that is nothing but its controllers: takes time and chance from the machine, the cluster
- * from where kubectl takes it, and stops in good order when it is told to.
+ * Entry point of a program that only runs controllers: uses the system clock and randomness, connects to the cluster
+ * that kubectl would use, and shuts down gracefully on SIGINT and SIGTERM.
  */
 import { hostname } from 'node:os';
 import { systemClock, systemRandom } from '@kruise/values/system';
@@ -14,19 +14,21 @@ import { jsonLog, type Log } from './log.ts';
 import { runControllers } from './manager.ts';
 import { addProcessMetrics, createMetrics } from './metrics.ts';
 
-/** How a program runs; everything has a default. */
+/** Options of a controller program; all are optional. */
 export type RunOptions = ConnectOptions & {
-  /** Runs on one replica only, by a Lease of this name. */
+  /** Enables leader election with a Lease of this name. */
   readonly leaderElection?: { readonly name: string; readonly namespace?: string };
-  /** Serves `/healthz`, `/readyz` and `/metrics` on this port: in a Pod to everyone, else to this machine only. */
+  /**
+   * Serves `/healthz`, `/readyz` and `/metrics` on this port: on all interfaces in a Pod, otherwise on loopback only.
+   */
   readonly healthPort?: number;
   readonly log?: Log;
-  /** Ends the program's work; by default SIGINT and SIGTERM do. */
+  /** Stops the program; defaults to SIGINT and SIGTERM. */
   readonly signal?: AbortSignal;
 };
 
 /**
- * Runs controllers on the cluster that kubectl would use, until the process is told to stop.
+ * Runs controllers on the cluster that kubectl would use, until the process receives SIGINT or SIGTERM.
  *
  * ```ts
  * await run([greeter], { leaderElection: { name: 'greeter' }, healthPort: 8080 });
@@ -40,8 +42,8 @@ export async function run(controllers: readonly Controller[], options: RunOption
   addProcessMetrics(registry, process, systemClock.now());
   let caches: Caches | undefined;
   const running = () => {
-    // A replica that waits for its turn is as ready as one that leads.
-    if (!caches && !leaderElection) throw new Error('the caches are not filled yet');
+    // A standby replica is as ready as the leader.
+    if (!caches && !leaderElection) throw new Error('the caches have not synced');
   };
   const health =
     healthPort === undefined
@@ -77,7 +79,7 @@ export async function run(controllers: readonly Controller[], options: RunOption
   }
 }
 
-/** Aborted by the first signal to stop; the second ends the process at once, as without us. */
+/** Returns a signal that the first SIGINT or SIGTERM aborts. The second one terminates the process immediately. */
 function untilToldToStop(): AbortSignal {
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());

@@ -1,6 +1,6 @@
 /**
- * Workloads of any kind, by the reference others have of them: those that scale them, or count on their size, know no
- * more of a kind than its name.
+ * Scale targets: workloads of any kind that implement the scale subresource, found by a reference as
+ * HorizontalPodAutoscalers have it.
  */
 import type { Scale } from '@kruise/api/autoscaling/scale';
 import { isNotFound } from '@kruise/machinery/status';
@@ -10,24 +10,24 @@ import { discover } from './discovery.ts';
 import type { DynamicKind } from './dynamic-kind.ts';
 import { getScale } from './subresources.ts';
 
-/** A workload as others refer to it. */
+/** Reference to a workload. */
 export type TargetReference = { readonly apiVersion: string; readonly kind: string; readonly name: string };
 
-/** Finds kinds by name, and remembers them. */
+/** Resolves scale targets; caches the discovered kinds. */
 export type ScaleTargets = {
-  /** The kind of a workload; undefined if the server knows none of the name. */
+  /** Returns the kind of a workload; undefined if the server does not serve it. */
   kindOf(client: Client, target: Omit<TargetReference, 'name'>, signal?: AbortSignal): Promise<DynamicKind | undefined>;
-  /** The size of a workload; undefined if there is none of the name. */
+  /** Returns the Scale of a workload; undefined if the workload does not exist. */
   scaleOf(client: Client, target: TargetReference, namespace: string, signal?: AbortSignal): Promise<Scale | undefined>;
 };
 
-/** The server knows no kind of a name, or none that has a size. */
+/** The kind is not served, or has no scale subresource. */
 export class NoScaleError extends Error {
   override readonly name = 'NoScaleError';
 }
 
 /**
- * Knows no kind yet.
+ * Creates a resolver with an empty cache.
  *
  * ```ts
  * const targets = createScaleTargets();
@@ -43,7 +43,7 @@ export function createScaleTargets(): ScaleTargets {
     if (found) return found;
     const { kinds } = await discover(client, signal ? { signal } : {});
     const named = kinds.filter((each) => each.kind === kind && each.group === groupOf(apiVersion));
-    // Whichever version a reference names, the object is the same; the server prefers the first.
+    // All versions of a kind refer to the same object; the version that the server prefers comes first.
     const served = named.find((each) => apiVersionOf(each) === apiVersion) ?? named[0];
     if (served) known.set(id, served);
     return served;

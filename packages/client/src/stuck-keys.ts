@@ -1,4 +1,4 @@
-/** Keys of a controller that are retried again and again without success: an operator has to look at them. */
+/** Stuck keys of a controller: keys that have been retried for long without success and need an operator. */
 import type { Clock } from '@kruise/values/clock';
 import type { Key } from './object-key.ts';
 
@@ -10,9 +10,9 @@ export type StuckKey = {
   readonly message?: string;
 };
 
-/** The keys of a controller that are being retried. */
+/** Tracker of the keys of a controller that are being retried. */
 export type StuckKeys = {
-  /** Records a reconcile that is to be retried. Returns the key the first time it counts as stuck. */
+  /** Records a reconcile that will be retried. Returns the key the first time it counts as stuck. */
   retried(key: Key, error: unknown): StuckKey | undefined;
   /** Records a reconcile without a retry, or the deletion of the object. */
   recovered(key: Key): void;
@@ -40,7 +40,7 @@ const stuckAfterMs = 10 * 60_000;
 
 type Retries = { readonly since: number; readonly message?: string; readonly isReported: boolean };
 
-/** Creates a record without keys. */
+/** Creates an empty tracker. */
 export function createStuckKeys(clock: Clock): StuckKeys {
   const retries = new Map<Key, Retries>();
   const stuckKeyOf = (key: Key, { since, message }: Retries): StuckKey => ({

@@ -10,18 +10,18 @@ import { type Client, type DeleteOptions, pathOf, type Reference, type WriteOpti
 
 type Options = Omit<WriteOptions, 'subresource'>;
 
-/** The size of a workload, of whichever kind. */
+/** Gets the Scale of a workload of any kind. */
 export async function getScale(client: Client, kind: Kind, reference: Reference, signal?: AbortSignal): Promise<Scale> {
   const { object } = await client.transport.request({
     method: 'GET',
     path: pathOf(kind, reference, 'scale'),
     ...(signal ? { signal } : {}),
   });
-  // Whatever the workload, its scale is a Scale.
+  // The scale subresource of every kind is a Scale.
   return object as Scale;
 }
 
-/** Wants another size of a workload. */
+/** Sets the replicas of a workload through its scale subresource. */
 export async function setScale(
   client: Client,
   kind: Kind,
@@ -40,7 +40,7 @@ export async function setScale(
   return object as Scale;
 }
 
-/** Deletes a Pod unless too few of its kind would be left: then 429 is thrown. */
+/** Evicts a Pod. Throws 429 (TooManyRequests) if the eviction would violate a PodDisruptionBudget. */
 export async function evict(
   client: Client,
   reference: Reference,
@@ -55,7 +55,7 @@ export async function evict(
   });
 }
 
-/** Gives a Pod its node, as a scheduler does; where its uid is given, that very Pod. */
+/** Binds a Pod to a node, as a scheduler does. With a uid, only that Pod is bound. */
 export async function bind(
   client: Client,
   reference: Reference & { readonly uid?: string },
@@ -66,7 +66,7 @@ export async function bind(
   await client.post(pod, reference, { name: 'binding', kind: binding }, body, options);
 }
 
-/** A token of a service account, for a while. */
+/** Requests a token of a service account. */
 export async function requestToken(
   client: Client,
   account: Reference,

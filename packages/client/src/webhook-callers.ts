@@ -3,17 +3,17 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { certificateSubject } from '@kruise/machinery/x509/certificate';
 
-/** The clients that a webhook server answers: by certificate, by token, or by either. */
+/** Permitted clients of a webhook server: by client certificate, by token, or both. */
 export type WebhookCallers = {
-  /** The authorities that sign callers' certificates, as PEM text. */
+  /** CA bundle of the client certificates in PEM. */
   readonly authorities?: string | undefined;
-  /** The common names such certificates may have; any, if the list is empty. */
+  /** Permitted common names of client certificates; all if the list is empty. */
   readonly names?: readonly string[];
   /** Bearer token of the callers. */
   readonly token?: string | undefined;
 };
 
-/** Reports whether one of the callers sent a request. */
+/** Reports whether a request comes from a permitted caller. */
 export function isCaller(callers: WebhookCallers, { socket, headers }: IncomingMessage): boolean {
   const { token = '', authorities } = callers;
   const isBearer = token !== '' && isEqual(headers.authorization ?? '', `Bearer ${token}`);
@@ -21,7 +21,7 @@ export function isCaller(callers: WebhookCallers, { socket, headers }: IncomingM
   return isBearer || (authorities !== undefined && hasCertificate(callers, socket as TLSSocket));
 }
 
-/** Compares two texts in a time that does not depend on where they differ. */
+/** Compares two texts in constant time. */
 function isEqual(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
@@ -34,7 +34,7 @@ function hasCertificate({ names = [] }: WebhookCallers, socket: TLSSocket): bool
   try {
     return names.includes(certificateSubject(certificate.raw).commonName);
   } catch {
-    // A subject that cannot be read is none of the allowed names.
+    // A subject that cannot be parsed does not match any permitted name.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** Serves webhooks over HTTPS, with a certificate that can be replaced while it runs. */
+/** HTTPS server for webhooks with certificate rotation. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -15,37 +15,40 @@ import type { MetricRegistry } from './metrics.ts';
 import type { Webhook } from './webhook.ts';
 import { isCaller, type WebhookCallers } from './webhook-callers.ts';
 
-/** What a server shows to prove who it is, in PEM. */
+/** Serving certificate and key in PEM. */
 export type ServingCertificate = { readonly certificate: string; readonly key: string };
 
-/** What a webhook server serves, and as whom. */
+/** Options of a webhook server. */
 export type WebhookServerOptions = {
   /** Webhooks by path: `{ '/mutate-pods': defaulting(…), '/convert': conversion(…) }`. */
   readonly webhooks: { readonly [path: string]: Webhook };
   readonly host?: string;
-  /** 0 takes any that is free. */
+  /** Port to listen on; 0 selects a free one. */
   readonly port?: number;
-  /** Asked at the start and then again and again; a new certificate serves connections made after it. */
+  /**
+   * Returns the serving certificate. Called at the start and then periodically; new connections use the new
+   * certificate.
+   */
   readonly certificate: () => ServingCertificate | Promise<ServingCertificate>;
-  /** The permitted callers, read together with the certificate; any client, by default. Health is always open. */
+  /** Permitted callers, reloaded together with the certificate; all clients by default. `/healthz` is always public. */
   readonly callers?: (() => WebhookCallers | Promise<WebhookCallers>) | undefined;
-  /** Paths that are open to any client: conversion, for which API servers present no credentials. */
+  /** Paths without authentication: conversion, for which API servers present no credentials. */
   readonly openPaths?: readonly string[];
   readonly reloadMs?: number;
   readonly metrics?: WebhookMetrics;
   readonly onError?: (error: unknown) => void;
 };
 
-/** A server at work. */
+/** A running webhook server. */
 export type WebhookServer = {
   readonly port: number;
-  /** Looks for a new certificate now. */
+  /** Reloads the certificate immediately. */
   reload(): Promise<void>;
-  /** Takes no more requests, and resolves when those under way are answered. */
+  /** Stops accepting requests; resolves when the requests in flight are done. */
   close(): Promise<void>;
 };
 
-/** What a server counts. */
+/** Metrics recorder of a webhook server. */
 export type WebhookMetrics = {
   begun(path: string): void;
   ended(path: string, code: number, tookMs: number): void;
@@ -53,11 +56,11 @@ export type WebhookMetrics = {
 
 const defaultPort = 9443;
 const defaultReloadMs = 10_000;
-/** More than an object can have, twice, with what is about it. */
+/** Enough for two objects of the maximum size and the rest of a review. */
 const maxBodyBytes = 7 * 1024 * 1024;
 
 /**
- * Starts a server.
+ * Starts a webhook server.
  *
  * ```ts
  * const server = await serveWebhooks(clock, {
@@ -72,7 +75,7 @@ export async function serveWebhooks(clock: Clock, options: WebhookServerOptions)
   let callers = await options.callers?.();
   const server = createServer({
     ...secureContext(served, callers),
-    // An answer can name the missing credential; a failed handshake cannot.
+    // A response can name the missing credential; a failed handshake cannot.
     requestCert: callers !== undefined,
     rejectUnauthorized: false,
   });
@@ -90,7 +93,7 @@ export async function serveWebhooks(clock: Clock, options: WebhookServerOptions)
       served = found;
       callers = foundCallers;
     } catch (error) {
-      // The two files may be caught between one written and the other; the old pair serves until they fit.
+      // The two files may be read between their updates; the old pair is served until they match.
       onError(error);
     }
   }
@@ -134,7 +137,7 @@ export async function serveWebhooks(clock: Clock, options: WebhookServerOptions)
         response.destroy();
       });
   });
-  // A peer that does not speak TLS, or does not trust us, is its own concern.
+  // TLS errors of clients are not logged: anyone could cause them.
   server.on('tlsClientError', () => {});
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -159,21 +162,24 @@ function secureContext({ certificate, key }: ServingCertificate, callers: Webhoo
   return { cert: certificate, key, minVersion: 'TLSv1.2', ...(authorities ? { ca: authorities } : {}) } as const;
 }
 
-/** Registers what webhook servers count, under the names that dashboards know. */
+/** Registers the metrics of webhook servers with the names of controller-runtime. */
 export function createWebhookMetrics(registry: MetricRegistry): WebhookMetrics {
-  const total = registry.counter('controller_runtime_webhook_requests_total', 'Requests, by how they were answered.', [
-    'webhook',
-    'code',
-  ]);
+  const total = registry.counter(
+    'controller_runtime_webhook_requests_total',
+    'Total number of webhook requests, by HTTP status code.',
+    ['webhook', 'code'],
+  );
   const latency = registry.histogram(
     'controller_runtime_webhook_latency_seconds',
-    'How long answers took.',
+    'Latency of webhook requests in seconds.',
     ['webhook'],
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   );
-  const inFlight = registry.gauge('controller_runtime_webhook_requests_in_flight', 'Requests not answered yet.', [
-    'webhook',
-  ]);
+  const inFlight = registry.gauge(
+    'controller_runtime_webhook_requests_in_flight',
+    'Current number of webhook requests in flight.',
+    ['webhook'],
+  );
   return {
     begun: (path) => inFlight.of(path).increase(),
     ended(path, code, tookMs) {
@@ -184,7 +190,7 @@ export function createWebhookMetrics(registry: MetricRegistry): WebhookMetrics {
   };
 }
 
-/** Returns an in-process webhook that is counted like one that is served at a path. */
+/** Returns an in-process webhook that records the metrics of a webhook served at a path. */
 export function countReviews(
   webhook: Webhook,
   path: string,
@@ -214,7 +220,9 @@ function pathOf({ url = '/' }: IncomingMessage): string {
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
   if (request.method !== 'POST') {
-    throw new StatusError(failure({ code: 405, reason: 'MethodNotAllowed', message: 'a review is to be posted' }));
+    throw new StatusError(
+      failure({ code: 405, reason: 'MethodNotAllowed', message: 'a review must be sent with POST' }),
+    );
   }
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/json\b/.test(type)) throw unsupportedMediaType(['application/json']);
@@ -228,6 +236,6 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch (error) {
-    throw badRequest(`the body is no JSON: ${(error as Error).message}`);
+    throw badRequest(`the body is not valid JSON: ${(error as Error).message}`);
   }
 }

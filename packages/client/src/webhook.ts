@@ -1,6 +1,6 @@
 /**
- * Webhooks as functions: from a review to the review answered. The same one is served over HTTPS (`webhook-server.ts`)
- * or called in the same process; what it decides by is in the request, so it is tested without either.
+ * Webhooks as functions from a review to its response. The same function is served over HTTPS (`webhook-server.ts`) or
+ * called in process. Everything it depends on is in the request, so it can be tested without a server.
  */
 import type { AdmissionRequest, AdmissionResponse } from '@kruise/api/admission/admissionreview';
 import type { Status } from '@kruise/api/meta/status';
@@ -9,52 +9,52 @@ import { badRequest, failure, invalid, StatusError, success } from '@kruise/mach
 import type { Cause } from '@kruise/schema/field-error';
 import { jsonPatchOf } from './json-patch-diff.ts';
 
-/** Answers a review. Throws a StatusError if it is none. */
+/** Handles a review. Throws a StatusError if the input is not a review. */
 export type Webhook = (review: unknown) => Promise<unknown>;
 
-/** What somebody wants to do with an object of a kind. */
+/** Admission request for an object of a kind. */
 export type RequestFor<T> = Omit<AdmissionRequest, 'object' | 'oldObject'> & {
-  /** The object as it would be; absent when it is deleted. */
+  /** Object after the request; undefined for a deletion. */
   readonly object?: T;
-  /** The object as it is; absent when it is created. */
+  /** Object before the request; undefined for a creation. */
   readonly oldObject?: T;
 };
 
-/** What a webhook says to it. */
+/** Decision of an admission webhook. */
 export type Verdict<T = unknown> = {
-  /** Why it may not be done; it may where there is none. */
+  /** Status of a denied request; undefined if the request is allowed. */
   readonly refusal?: Status;
-  /** The object to store instead of the one asked for. */
+  /** Mutated object. */
   readonly object?: T;
-  /** What to tell whoever asked, allowed or not. */
+  /** Warnings for the client, whether the request is allowed or denied. */
   readonly warnings?: readonly string[];
   readonly auditAnnotations?: { readonly [key: string]: string };
 };
 
-/** It may be done. */
+/** Allows the request. */
 export function allow(warnings: readonly string[] = []): Verdict<never> {
   return warnings.length === 0 ? {} : { warnings };
 }
 
-/** It may not be done: 403, and why. */
+/** Denies the request with 403 and a reason. */
 export function deny(reason: string): Verdict<never> {
   return { refusal: failure({ code: 403, reason: 'Forbidden', message: reason }) };
 }
 
-/** It may be done, with this object instead of the one asked for. */
+/** Allows the request and replaces the object. */
 export function change<T>(object: T, warnings: readonly string[] = []): Verdict<T> {
   return { object, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
-/** Decides on a request. A StatusError it throws is the refusal. */
+/** Handler of admission requests. A StatusError that it throws denies the request. */
 export type AdmissionHandler<T> = (request: RequestFor<T>) => Verdict<T> | Promise<Verdict<T>>;
 
 /**
- * A webhook that decides on requests.
+ * Creates an admission webhook.
  *
  * ```ts
  * const noLatest = admission<Pod>(({ object }) =>
- *   object?.spec?.containers.some(({ image }) => image?.endsWith(':latest')) ? deny('name a version') : allow());
+ *   object?.spec?.containers.some(({ image }) => image?.endsWith(':latest')) ? deny('use a fixed version') : allow());
  * ```
  */
 export function admission<T>(handler: AdmissionHandler<T>): Webhook {
@@ -65,12 +65,14 @@ export function admission<T>(handler: AdmissionHandler<T>): Webhook {
   };
 }
 
-/** A webhook that fills in what was left out: `defaulting<CloneSet>(withDefaults)`. Deletions pass. */
+/** Creates a defaulting webhook: `defaulting<CloneSet>(withDefaults)`. Deletions are allowed unchanged. */
 export function defaulting<T>(fill: (object: T, request: RequestFor<T>) => T): Webhook {
   return admission<T>((request) => (request.object === undefined ? allow() : change(fill(request.object, request))));
 }
 
-/** A webhook that refuses objects with faults, and names every one of them: `validating<CloneSet>(validate)`. */
+/**
+ * Creates a validating webhook that reports all field errors: `validating<CloneSet>(validate)`. Deletions are allowed.
+ */
 export function validating<T>(faultsOf: (object: T, request: RequestFor<T>) => Iterable<Cause>): Webhook {
   return admission<T>((request) => {
     if (request.object === undefined) return allow();
@@ -81,7 +83,7 @@ export function validating<T>(faultsOf: (object: T, request: RequestFor<T>) => I
 }
 
 /**
- * A webhook that converts objects to another version.
+ * Creates a conversion webhook.
  *
  * ```ts
  * conversion((object, apiVersion) => (apiVersion === 'example.com/v2' ? toV2(object) : toV1(object)))
@@ -122,7 +124,7 @@ function readReview<R extends { readonly uid: string }>(
   }
   const { apiVersion, request } = review;
   if (!isObject(request) || typeof request['uid'] !== 'string') throw badRequest(`the ${kind} has no request`);
-  // Servers send what these kinds say; what a handler reads of it beyond that it has to check for itself.
+  // Only the envelope is validated; handlers must validate everything else that they read.
   return { apiVersion: String(apiVersion), request: request as R };
 }
 
@@ -147,7 +149,7 @@ async function responseTo<T>(request: AdmissionRequest, handler: AdmissionHandle
   };
 }
 
-/** Servers say null where there is no object. */
+/** Servers send null for a missing object. */
 function withoutNulls({ object, oldObject, ...request }: AdmissionRequest): RequestFor<unknown> {
   return {
     ...request,

@@ -1,7 +1,7 @@
 /**
- * The queue between what happens and who works on it. A key is in it once however often it is added, is given to one
- * worker at a time, and if it is added while someone works on it, it comes back when that one is done. Changes go
- * before what is only looked at again, but do not starve it.
+ * Work queue of a controller. A key is queued once regardless of how often it is added, and processed by one worker at
+ * a time. A key that is added while it is processed is queued again afterwards. Events take precedence over background
+ * keys (initial list, resync), but do not starve them.
  */
 import type { Clock } from '@kruise/values/clock';
 import { createDelays, type Priority } from './delays.ts';
@@ -10,63 +10,65 @@ import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
 
 export type { Priority } from './delays.ts';
 
-/** Is told what a queue does; `workQueueMetrics` makes Prometheus' metrics of it. */
+/** Observer of a work queue; `createControllerMetrics` records Prometheus metrics with it. */
 export type QueueObserver = {
-  /** A key came in that was not waiting. */
+  /** Called when a key was added that was not queued. */
   added(depth: number): void;
-  /** A key went out to a worker after waiting so long. */
+  /** Called when a worker took a key, with its time in the queue. */
   taken(depth: number, waitedMs: number): void;
-  /** A worker is done with a key. */
+  /** Called when a worker finished a key. */
   done(workedMs: number): void;
-  /** A key is to be tried again, later. */
+  /** Called when a key will be retried. */
   retried(): void;
-  /** Is given, at the start, what tells since when, by `elapsedMs`, the keys are worked on that are. */
+  /** Called at the start with a function that returns the start times (`elapsedMs`) of the keys in progress. */
   attach?(startTimes: () => Iterable<number>): void;
 };
 
-/** What a queue is made with. */
+/** Options of a work queue. */
 export type WorkQueueOptions = {
   readonly rateLimiter?: RateLimiter;
   readonly observer?: QueueObserver;
 };
 
-/** A queue of keys. */
+/** Work queue of keys. */
 export type WorkQueue<K = string> = {
-  /** Has a key worked on as soon as someone is free. */
+  /** Adds a key. */
   add(key: K, priority?: Priority): void;
-  /** Has it worked on after a while, or sooner if it is added meanwhile. */
+  /** Adds a key after a delay, or earlier if it is added meanwhile. */
   addAfter(key: K, delayMs: number, priority?: Priority): void;
-  /** Has it worked on again after a failure: later each time, until it is forgotten. */
+  /** Adds a key after its backoff, which grows until `forget` is called. */
   addRateLimited(key: K): void;
-  /** Counts a retry that `addAfter` was called for. */
+  /** Counts a retry that was added with `addAfter`. */
   retried(): void;
-  /** The key has been worked on with success: its next failure counts as the first. */
+  /** Resets the backoff of a key after a success. */
   forget(key: K): void;
-  /** How often the key has failed in a row. */
+  /** Returns the number of consecutive failures of a key. */
   failures(key: K): number;
-  /** The next key; undefined once the queue is closed and empty. Whoever takes a key must say when it is `done`. */
+  /**
+   * Returns the next key; undefined once the queue is shut down and empty. The worker must call `done` for each key.
+   */
   take(): Promise<K | undefined>;
   done(key: K): void;
-  /** Takes in nothing more and drops what was to come later; what is waiting can still be taken. */
+  /** Stops accepting keys and drops delayed ones; queued keys can still be taken. */
   close(): void;
-  /** Closes, and resolves when everything that was waiting has been worked on. */
+  /** Shuts down, and resolves when all queued keys have been processed. */
   drain(): Promise<void>;
-  /** Keys that wait for a worker, delayed ones not counted. */
+  /** Number of queued keys, without delayed ones. */
   readonly depth: number;
 };
 
-/** So many changes go before one key of the background gets its turn. */
+/** Number of consecutive events after which one background key is processed. */
 const changesPerBackground = 8;
 
 type Waiting = { priority: Priority; readonly since: number };
 
 /**
- * An empty queue.
+ * Creates an empty queue.
  *
  * ```ts
  * const queue = createWorkQueue(clock);
  * queue.add('default/web');
- * for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+ * for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
  *   await work(key).then(() => queue.forget(key), () => queue.addRateLimited(key));
  *   queue.done(key);
  * }
@@ -76,9 +78,9 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
   const { observer, rateLimiter = defaultRateLimiter(clock) } = options;
   const waiting = new Map<K, Waiting>();
   const working = new Map<K, number>();
-  /** Added while they are worked on. */
+  /** Keys that were added while they are processed. */
   const again = new Map<K, Priority>();
-  // A key that was promoted is in both; where it waits is in `waiting`, and what else is found is passed over.
+  // A promoted key is in both lanes; `waiting` has its priority, and the other entry is skipped.
   const lanes: { readonly [P in Priority]: Deque<K> } = { change: createDeque(), background: createDeque() };
   const takers = createDeque<(key: K | undefined) => void>();
   const delays = createDelays<K>(clock, (key, priority) => add(key, priority));
@@ -106,7 +108,7 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
     hand();
   };
 
-  /** Gives keys to those who wait for one. */
+  /** Passes keys to idle workers. */
   const hand = (): void => {
     while (takers.size > 0) {
       const key = next();

@@ -2,7 +2,7 @@ import type { ControllerContext } from './controller.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
-/** An empty queue, whose metrics are kept under a name. */
+/** Creates an empty work queue with metrics under a name. */
 export function createNamedQueue(
   { clock, metrics }: Pick<ControllerContext, 'clock' | 'metrics'>,
   name: string,
@@ -12,19 +12,19 @@ export function createNamedQueue(
   return createWorkQueue(clock, { ...(observer ? { observer } : {}), ...(rateLimiter ? { rateLimiter } : {}) });
 }
 
-/** How the keys of a queue are worked on. */
+/** Options of the workers of a queue. */
 export type WorkerOptions<K> = {
-  /** Keys worked on at a time. */
+  /** Number of concurrent workers. */
   readonly workers: number;
-  /** Works on a key. What it returns, if anything, is after how many seconds to do so again. */
+  /** Processes a key. Returns the seconds after which to requeue it, if any. */
   readonly work: (key: K) => Promise<number | undefined>;
-  /** Told of each failure; the key is tried again, later each time. */
+  /** Called with each failure; the key is retried with backoff. */
   readonly onError: (key: K, error: unknown) => void;
 };
 
 /**
- * Works on the keys of a queue until the signal is aborted: for what does not come down to a decision, and is no
- * `Controller` therefore. Resolves when all work has come to its end.
+ * Processes the keys of a queue until the signal is aborted, for work that does not fit into a `Controller`. Resolves
+ * when all workers have stopped.
  *
  * ```ts
  * await runWorkers(queue, { workers: 5, work: (key) => collect(key), onError: report }, signal);

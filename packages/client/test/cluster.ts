@@ -1,4 +1,4 @@
-/** An API server in memory and a client of it, on a time that moves when it is told to. */
+/** An API server in memory and its client, on a virtual clock. */
 import { startTestServer, type TestServer } from '@kruise/apiserver/testing/test-server';
 import { type Random, seededRandom } from '@kruise/values/random';
 import { instantOf } from '@kruise/values/time';
@@ -7,7 +7,7 @@ import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
 export type Cluster = TestServer & {
   readonly clock: VirtualClock;
   readonly random: Random;
-  /** Lets a while pass, and everything happen that happens in it. */
+  /** Advances the clock and runs everything that is due. */
   pass(seconds: number): Promise<void>;
 };
 

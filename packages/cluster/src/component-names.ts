@@ -1,4 +1,7 @@
-/** The components a cluster has beside its API server. Apart, so that who only names them need not load them. */
+/**
+ * Names of the components beside the API server, in a separate module, so that using the names does not load the
+ * components.
+ */
 export const componentNames = [
   'cloud-controller-manager',
   'controller-manager',

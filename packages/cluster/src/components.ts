@@ -1,7 +1,7 @@
 /**
- * What makes a cluster of an API server, in the server's own process: everyone reads from one set of caches, whose
- * objects are the server's own, and writes without a socket, but as who they are: each passes authorization, admission
- * and validation as it would from elsewhere.
+ * Components of a cluster in the process of the API server. They share one set of caches, whose objects are those of
+ * the server, and write without a socket, but with their own identity: each request passes authorization, admission and
+ * validation like one from outside.
  */
 import { kruiseNamespace } from '@kruise/api/kruise/well-known';
 import type { InProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
@@ -42,58 +42,58 @@ import type { ComponentName } from './component-names.ts';
 import { type ClusterGates, clusterGates } from './feature-gates.ts';
 import { createRequestTurns, takingTurns } from './turns.ts';
 
-/** Of a range that is nobody's on any network: a load balancer of this machine is told by its address. */
+/** Benchmarking range (RFC 2544) that is not used on any network, for addresses of load balancers. */
 const loadBalancerRanges = ['198.18.0.0/24'];
 
 export type ComponentOptions = {
   readonly core: Core;
   readonly log: Log;
-  /** The name of the machine, as it stands in events and leases. */
+  /** Host name for events and leases. */
   readonly host: string;
   readonly settings: ControllerSettings;
-  /** The webhooks the API server calls without a socket; those of Kruise are put there. */
+  /** Webhooks that the API server calls in process; those of Kruise are added here. */
   readonly webhooks: Map<string, Webhook>;
-  /** The API servers of this process behind the API server; that of metrics is put there. */
+  /** Aggregated API servers of this process; the metrics server is added here. */
   readonly servers: InProcessServers;
-  /** The feature gates of kruise-manager, kruise-daemon and kubelets; by default as they are by default. */
+  /** Feature gates of kruise-manager, kruise-daemon and the kubelets. */
   readonly gates?: ClusterGates;
   readonly nodes: {
     readonly count: number;
-    /** Those that were added. */
+    /** Nodes that were added. */
     readonly more?: NonNullable<NodesOptions['more']>;
-    /** Where the API server finds them. */
+    /** Registry by which the API server finds the kubelets. */
     readonly directory: NodeDirectory;
   } & Pick<NodesOptions, 'outside'>;
-  /** What is left to someone else. */
+  /** Components that run elsewhere. */
   readonly without?: readonly ComponentName[];
-  /** Runs controllers and the scheduler in one of the processes that share a store; without it, always in this one. */
+  /** Leader election for controllers and scheduler among processes that share a store; without it they always run. */
   readonly leaderElection?: Omit<LeaderElectionOptions, 'name' | 'namespace'>;
   /** Returns the metric registry of a component; without it there are no metrics. */
   readonly registryOf?: (name: ComponentName) => MetricRegistry;
-  /** Called for each deletion that kruise-manager refused. */
+  /** Called for each deletion that kruise-manager rejected. */
   readonly onProtected?: (event: ProtectionEvent) => void;
-  /** Tells a person what is started, as it is. */
+  /** Reports the progress of the start to the user. */
   readonly step?: <T>(title: string, work: () => Promise<T>) => Promise<T>;
 };
 
-/** The components of a cluster at work. */
+/** The running components of a cluster. */
 export type Components = {
   readonly caches: Caches;
   /** Keys that controllers have been retrying for more than ten minutes. */
   readonly stuckKeys: StuckKeyRegistry;
-  /** The nodes of this process. */
+  /** Nodes of this process. */
   readonly nodes: Nodes;
-  /** Resolves when all have come to a stop, in good order. */
+  /** Stops all components gracefully. */
   stop(): Promise<void>;
 };
 
-/** Starts what makes a cluster of an API server. */
+/** Starts the components of a cluster. */
 export async function startComponents(options: ComponentOptions): Promise<Components> {
   const { core, log, host, settings, webhooks, servers, gates = clusterGates(''), without = [] } = options;
   const { clock, random } = core;
   const stopping = new AbortController();
   const served = new AbortController();
-  const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
+  const onError = (error: unknown) => log.warn({ error }, 'background request failed; it will be tried again');
   const caches = createCaches(clientOf(core, serverItself), clock, random, { newest: true, onError }, served.signal);
   const stuckKeys = createStuckKeyRegistry();
   const shared = (name: string) => ({ clock, random, caches, stuckKeys, log: withFields(log, { component: name }) });
@@ -102,7 +102,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   const step = options.step ?? ((_title, work) => work());
   const electionOf = (name: string, namespace = 'kube-system') =>
     options.leaderElection ? { leaderElection: { ...options.leaderElection, name, namespace } } : {};
-  /** Returns the metrics of a component; called once, since a metric can be registered once. */
+  /** Returns the metrics of a component. Called once, because a metric can be registered only once. */
   const countersOf = (name: ComponentName) => {
     const registry = options.registryOf?.(name);
     return registry ? { registry, metrics: createControllerMetrics(registry) } : {};
@@ -156,7 +156,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
           ...accounts,
           ...electionOf('cloud-controller-manager'),
           ...(metrics ? { metrics } : {}),
-          // Controllers have their own service accounts; this client is for the Lease, which those may not write.
+          // Controllers have their own service accounts. This client is for the Lease, which those may not write.
           client: clientOf(core, serverItself),
           provider: localProvider({ addressRanges: loadBalancerRanges }),
         };
@@ -181,7 +181,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   if (has('local-storage')) await step('Local storage', () => startLocalStorage());
   const count = nodes.list().length;
   if (count > 0) await step(count === 1 ? 'A node' : `${count} nodes`, () => nodes.registered);
-  // Whoever finds no node at first is tried again a second later, so nodes come first.
+  // A Pod that finds no node is retried a second later, so nodes are started before the scheduler.
   if (has('scheduler')) {
     await step('Scheduler', async () => {
       const { registry, metrics } = countersOf('scheduler');
@@ -197,7 +197,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     });
   }
 
-  /** kruise-daemon, once for all nodes of this process. */
+  /** Starts one kruise-daemon for all nodes of this process. */
   async function startDaemonOfNodes(): Promise<NonNullable<NodesOptions['accompany']>> {
     await grantDaemonRights(clientOf(core, serverItself), kruiseNamespace);
     const client = clientOf(core, serviceAccount(kruiseNamespace, daemonAccount));
@@ -243,21 +243,21 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   };
 }
 
-/** How kruise-manager is to work in one process with the nodes. */
+/** Returns the settings of a kruise-manager in the same process as the nodes. */
 function managingOf({ kruise }: ClusterGates): ManagerSettings {
-  // The daemons of nodes are there as soon as the nodes are.
+  // kruise-daemon starts together with the nodes, so NodeImages need no delay.
   return managerSettings({ gates: kruise, nodeImageCreationDelayMs: 0 });
 }
 
 /**
- * Tells an API server that kruise-manager is to be asked, before it is there: until then objects of its kinds are
- * refused, as in any cluster, rather than taken without their defaults.
+ * Registers the webhooks of kruise-manager before it runs: until then objects of its kinds are rejected, as in any
+ * cluster, instead of stored without their defaults.
  */
 export function announceManager(core: Core, gates: ClusterGates): Promise<void> {
   return installConfigurations(clientOf(core, serverItself), managingOf(gates));
 }
 
-/** All that the event loop of this process has to do with. */
+/** Fair queue of all requests in this process. */
 const turns = createRequestTurns();
 
 function clientOf(core: Core, user: User): Client {

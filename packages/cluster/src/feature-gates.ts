@@ -7,14 +7,14 @@ import {
   kubeletGates,
 } from '@kruise/node/kubelet/feature-gates';
 
-/** The gates of what runs together. */
+/** Feature gates of all components of a process. */
 export type ClusterGates = {
-  /** Of kruise-manager and kruise-daemon. */
+  /** Gates of kruise-manager and kruise-daemon. */
   readonly kruise: FeatureGates;
   readonly kubelet: KubeletGates;
 };
 
-/** Reads the flag `--feature-gates` of a process with several components: each takes what is meant for it. */
+/** Parses the flag `--feature-gates` of a process with several components: each component takes its own gates. */
 export function clusterGates(text: string): ClusterGates {
   const asked = parseGates<FeatureGate | KubeletGate>({ ...kruiseGates, ...kubeletGates }, text);
   return { kruise: featureGates(asked), kubelet: kubeletFeatureGates(asked) };

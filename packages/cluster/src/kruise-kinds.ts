@@ -7,7 +7,7 @@ import type { KubeObject } from '@kruise/apiserver/object';
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { conversionFor } from '@kruise/manager/conversion/catalogue';
 
-/** Where kruise-manager answers webhooks in a cluster. */
+/** Service of the kruise-manager webhooks in a cluster. */
 const webhookService = { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/convert', port: 443 };
 
 const converters: ReadonlyMap<string, Converter> = new Map(
@@ -19,21 +19,21 @@ function converterFor(kind: { readonly group: string; readonly kind: string }): 
   if (!conversion) return renaming;
   return {
     convert: (objects, apiVersion) =>
-      // Objects are JSON before and after.
+      // Objects are JSON before and after the conversion.
       objects.map((object) => conversion.convert(object as unknown as JsonObject, apiVersion) as unknown as KubeObject),
   };
 }
 
 /**
- * How Kruise's own kinds are converted in a cluster that has Kruise built in: by the very functions kruise-manager's
- * webhook would call, in the server itself. Everywhere else the webhook their definitions name does it.
+ * Returns the converter of a Kruise kind in a cluster with built-in Kruise: the server calls the functions of the
+ * conversion webhook in process. In other clusters the webhook in the definition converts.
  */
 export function kruiseConverterOf({ metadata }: Definition): Converter | undefined {
   return converters.get(metadata.name ?? '');
 }
 
-/** Adds Kruise's kinds to a cluster. Resolves once they are served. */
+/** Installs the CRDs of Kruise. Resolves when the kinds are served. */
 export async function installKruiseKinds(core: Core): Promise<void> {
-  // Definitions are objects like any other, of which their own type says more.
+  // The type of a definition is more specific than that of an object.
   await installDefinitions(core, kruiseDefinitions({ service: webhookService }) as unknown as KubeObject[]);
 }

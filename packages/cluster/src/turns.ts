@@ -1,27 +1,27 @@
 import { createTurns, type Line, type Turns } from '@kruise/apiserver/turns';
 import type { ApiRequest, Transport } from '@kruise/client/transport';
 
-/** What tells who goes first. */
+/** Properties of a request that determine its order. */
 type Claim = Pick<ApiRequest, 'query' | 'isBackground'>;
 
 /**
- * How many requests are begun before sockets are looked at: some tens of milliseconds of work. With half as many, writes
- * are stored in smaller groups, which takes a tenth more processor time.
+ * Requests per event loop turn: some tens of milliseconds of work. With half as many, writes are committed in smaller
+ * groups, which takes a tenth more CPU time.
  */
 const requestsPerTurn = 128;
-/** As many of them as are in the background, at least, so that those are never kept waiting for ever. */
+/** Minimum number of background requests per event loop turn, so that they do not starve. */
 const inBackground = 8;
 
 /**
- * Has those who live in the server's process take turns with everyone outside. A request in one process is answered
- * without coming back to where the process looks at its sockets, and the answer leads to the next: thousands of them
- * would keep a client from outside waiting for seconds. Among themselves those who write go one after the other too.
+ * Creates the fair queue of in-process requests. An in-process request completes without returning to the event loop,
+ * and its response triggers the next one: thousands of them would block clients on sockets for seconds. Writers are
+ * also queued fairly among themselves.
  */
 export function createRequestTurns(): Turns<Claim> {
   return createTurns(requestsPerTurn, byWriter());
 }
 
-/** One of each writer after the other: who has little to write does not wait behind those who have much. */
+/** Round-robin between writers: a writer with few requests does not wait behind one with many. */
 function byWriter(): Line<Claim> {
   const waiting = new Map<string, (() => void)[]>();
   let background: (() => void)[] = [];
@@ -39,7 +39,7 @@ function byWriter(): Line<Claim> {
     next(most) {
       const due: (() => void)[] = [];
       const room = most - Math.min(inBackground, background.length);
-      // A writer that has more comes back last, and is met again.
+      // A writer with more requests moves to the end.
       for (const [writer, requests] of waiting) {
         waiting.delete(writer);
         due.push(requests.shift()!);
@@ -54,7 +54,7 @@ function byWriter(): Line<Claim> {
   };
 }
 
-/** A way to the server whose requests take turns. Watches only wait, and need none. */
+/** Wraps a transport so that its requests go through the fair queue. Watches are long-running and bypass it. */
 export function takingTurns(turns: Turns<Claim>, transport: Transport): Transport {
   return {
     async request(request) {

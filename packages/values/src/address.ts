@@ -1,34 +1,39 @@
 /**
- * IP addresses and CIDR blocks, read and written as Go does: `parseAddress` and `parsePrefix` as its netip package,
- * `parseLegacyAddress` and `parseLegacyPrefix` as Kubernetes has always read its older fields, leading zeroes and all.
+ * IP addresses and CIDR blocks, parsed and formatted as in Go: `parseAddress` and `parsePrefix` follow the netip
+ * package; `parseLegacyAddress` and `parseLegacyPrefix` follow the lenient parser of older Kubernetes fields, which
+ * accepts leading zeros.
+ *
+ * ```ts
+ * contains(parsePrefix('10.0.0.0/8'), parseAddress('10.1.2.3')); // true
+ * ```
  */
 import { quote } from './go-syntax.ts';
 import { ParseError } from './parse-error.ts';
 
-/** An IP address. `::ffff:1.2.3.4` is of family 6 here. */
+/** An IP address. `::ffff:1.2.3.4` has family 6. */
 export type Address = {
   readonly family: 4 | 6;
   readonly bits: bigint;
-  /** The interface a link-local address belongs to, after a `%`. */
+  /** Zone (interface) of a link-local address, after the `%`. */
   readonly zone?: string;
 };
 
-/** A CIDR block. Bits of the address beyond the length are kept. */
+/** A CIDR block. The host bits of the address are kept. */
 export type Prefix = { readonly address: Address; readonly length: number };
 
 const mappedPrefix = 0xffffn;
 
-/** Reads an address. Throws `ParseError` with Go's text. */
+/** Parses an address. Throws `ParseError` with the message of Go. */
 export function parseAddress(text: string): Address {
   return readAddress(text, 'strict');
 }
 
-/** Reads an address as Kubernetes reads older fields: leading zeroes are allowed, zones are not. */
+/** Parses an address as older Kubernetes fields do: leading zeros are allowed, zones are not. */
 export function parseLegacyAddress(text: string): Address | undefined {
   return attempt(() => readAddress(text, 'legacy'));
 }
 
-/** Reads a CIDR block. Throws `ParseError` with Go's text. */
+/** Parses a CIDR block. Throws `ParseError` with the message of Go. */
 export function parsePrefix(text: string): Prefix {
   const fail = (reason: string) => new ParseError(`netip.ParsePrefix(${quote(text)}): ${reason}`);
   const slash = text.lastIndexOf('/');
@@ -46,7 +51,7 @@ export function parsePrefix(text: string): Prefix {
   return { address, length: Number(digits) };
 }
 
-/** Reads a CIDR block as Kubernetes reads older fields. Throws `ParseError` with Go's text. */
+/** Parses a CIDR block as older Kubernetes fields do. Throws `ParseError` with the message of Go. */
 export function parseLegacyPrefix(text: string): Prefix {
   const slash = text.indexOf('/');
   const address = slash < 0 ? undefined : parseLegacyAddress(text.slice(0, slash));
@@ -55,41 +60,41 @@ export function parseLegacyPrefix(text: string): Prefix {
   return { address, length };
 }
 
-/** Whether `parseAddress` would read it. */
+/** Reports whether `parseAddress` accepts the text. */
 export function isAddress(text: string): boolean {
   return attempt(() => parseAddress(text)) !== undefined;
 }
 
-/** The canonical text (RFC 5952): `10.0.0.1`, `2001:db8::1`, `::ffff:10.0.0.1`. */
+/** Formats an address in canonical form (RFC 5952): `10.0.0.1`, `2001:db8::1`, `::ffff:10.0.0.1`. */
 export function formatAddress({ family, bits, zone }: Address): string {
   if (family === 4) return formatIPv4(bits);
   const text = isMapped(bits) ? `::ffff:${formatIPv4(bits & 0xffff_ffffn)}` : formatIPv6(bits);
   return zone === undefined ? text : `${text}%${zone}`;
 }
 
-/** The canonical text of a block, bits beyond its length included. */
+/** Formats a CIDR block in canonical form, with its host bits. */
 export function formatPrefix({ address, length }: Prefix): string {
   return `${formatAddress(address)}/${length}`;
 }
 
-/** The address with `::ffff:1.2.3.4` turned into `1.2.3.4`, as Go's older `net.IP` has always seen it. */
+/** Converts `::ffff:1.2.3.4` to `1.2.3.4`, as Go's older `net.IP` does; other addresses are unchanged. */
 export function unmap(address: Address): Address {
   return address.family === 6 && isMapped(address.bits) ? { family: 4, bits: address.bits & 0xffff_ffffn } : address;
 }
 
-/** The same of a block: `::ffff:1.2.3.0/120` is `1.2.3.0/24`. */
+/** Converts an IPv4-mapped block: `::ffff:1.2.3.0/120` is `1.2.3.0/24`. */
 export function unmapPrefix(prefix: Prefix): Prefix {
   return isMappedAddress(prefix.address) && prefix.length >= 96
     ? { address: unmap(prefix.address), length: prefix.length - 96 }
     : prefix;
 }
 
-/** Whether an IPv6 address only wraps an IPv4 one. */
+/** Reports whether an address is an IPv4-mapped IPv6 address. */
 export function isMappedAddress({ family, bits }: Address): boolean {
   return family === 6 && isMapped(bits);
 }
 
-/** Before, at or after: IPv4 first, then by number, then by zone. */
+/** Compares two addresses: IPv4 first, then by number, then by zone. */
 export function compareAddresses(a: Address, b: Address): number {
   if (a.family !== b.family) return a.family - b.family;
   if (a.bits !== b.bits) return a.bits < b.bits ? -1 : 1;
@@ -97,35 +102,37 @@ export function compareAddresses(a: Address, b: Address): number {
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/** The block with the bits beyond its length cleared. */
+/** Returns the block with its host bits cleared. */
 export function masked({ address, length }: Prefix): Prefix {
   const free = BigInt(width(address) - length);
   return { address: { family: address.family, bits: (address.bits >> free) << free }, length };
 }
 
-/** Whether the address is of the block. An IPv4 address is of no IPv6 block, however it is wrapped. */
+/** Reports whether the block contains the address. An IPv6 block contains no IPv4 address, not even a mapped one. */
 export function contains({ address: network, length }: Prefix, address: Address): boolean {
   if (network.family !== address.family || address.zone !== undefined) return false;
   const free = BigInt(width(network) - length);
   return network.bits >> free === address.bits >> free;
 }
 
-/** Whether all of the inner block is of the outer. */
+/** Reports whether the outer block contains all of the inner block. */
 export function containsPrefix(outer: Prefix, inner: Prefix): boolean {
   return inner.length >= outer.length && contains(outer, inner.address);
 }
 
-/** Whether some address is of both blocks. */
+/** Reports whether two blocks have a common address. */
 export function overlaps(a: Prefix, b: Prefix): boolean {
   return containsPrefix(a, b) || containsPrefix(b, a);
 }
 
-/** How many addresses the block has. */
+/** Returns the number of addresses of the block. */
 export function prefixSize({ address, length }: Prefix): bigint {
   return 1n << BigInt(width(address) - length);
 }
 
-/** The address `offset` after the block's first. Throws if that is beyond its last. */
+/**
+ * Returns the address at an offset from the first address of the block. Throws if the offset is outside of the block.
+ */
 export function addressAt(prefix: Prefix, offset: bigint): Address {
   if (offset < 0n || offset >= prefixSize(prefix))
     throw new RangeError(`${formatPrefix(prefix)} has no address ${offset}`);
@@ -133,23 +140,23 @@ export function addressAt(prefix: Prefix, offset: bigint): Address {
   return { family: address.family, bits: address.bits + offset };
 }
 
-/** How far after the block's first address an address of it is. */
+/** Returns the offset of an address from the first address of the block. */
 export function offsetOf(prefix: Prefix, address: Address): bigint {
   return address.bits - masked(prefix).address.bits;
 }
 
-/** The last address of the block: of IPv4, the one for broadcasts. */
+/** Returns the last address of the block; for IPv4 the broadcast address. */
 export function lastAddress(prefix: Prefix): Address {
   return addressAt(prefix, prefixSize(prefix) - 1n);
 }
 
-/** The address `step` on, or none where that leaves the family's range. */
+/** Returns the address at a distance from another; undefined outside of the range of the family. */
 export function shiftAddress(address: Address, step: bigint): Address | undefined {
   const bits = address.bits + step;
   return bits < 0n || bits >> BigInt(width(address)) !== 0n ? undefined : { ...address, bits };
 }
 
-/** The faults of a text that a new field takes for an address: it has to be in canonical form. */
+/** Validates an address for a new field, which must be in canonical form. Returns the error messages. */
 export function validateAddress(text: string): readonly string[] {
   const faults = validateLegacyAddress(text);
   if (faults.length > 0) return faults;
@@ -157,7 +164,7 @@ export function validateAddress(text: string): readonly string[] {
   return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`];
 }
 
-/** The faults of a text that an older field takes for an address, by the strict rules. */
+/** Validates an address for an older field by the strict rules. Returns the error messages. */
 export function validateLegacyAddress(text: string): readonly string[] {
   if (parseLegacyAddress(text) === undefined) {
     return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'];
@@ -167,7 +174,7 @@ export function validateLegacyAddress(text: string): readonly string[] {
   return isMappedAddress(address) ? ['must not be an IPv4-mapped IPv6 address'] : [];
 }
 
-/** The faults of a text that a new field takes for a CIDR block: canonical, and no bits beyond its length. */
+/** Validates a CIDR block for a new field: canonical form without host bits. Returns the error messages. */
 export function validatePrefixText(text: string): readonly string[] {
   const faults = validateLegacyPrefix(text);
   if (faults.length > 0) return faults;
@@ -175,7 +182,7 @@ export function validatePrefixText(text: string): readonly string[] {
   return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`];
 }
 
-/** The faults of a text that an older field takes for a CIDR block, by the strict rules. */
+/** Validates a CIDR block for an older field by the strict rules. Returns the error messages. */
 export function validateLegacyPrefix(text: string): readonly string[] {
   if (attempt(() => parseLegacyPrefix(text)) === undefined) {
     return ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];
@@ -206,7 +213,7 @@ function readIPv4(text: string, rules: Rules, fail: Fail): bigint {
   let bits = 0n;
   for (const [index, octet] of octets.entries()) {
     const isLast = index === octets.length - 1;
-    // The digits come before the dot that follows them.
+    // A leading zero is reported before the dot after the octet, as in Go.
     if (rules === 'strict' && /^0[0-9]/.test(octet)) throw fail('IPv4 field has octet with leading zero');
     if (octet.length > maxOctetDigits || Number(octet) > 255) throw fail('IPv4 field has value >255');
     const dot = position + octet.length;
@@ -223,7 +230,7 @@ function readIPv4(text: string, rules: Rules, fail: Fail): bigint {
   return bits;
 }
 
-// Only leading zeroes can make an octet longer, and nobody needs a thousand of them.
+// Only leading zeros make an octet longer than three digits.
 const maxOctetDigits = 1000;
 
 function readIPv6(text: string, rules: Rules, fail: Fail): Address {
@@ -282,7 +289,7 @@ function formatIPv4(bits: bigint): string {
   return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`;
 }
 
-/** The first of the longest runs of two or more zero groups is left out. */
+/** Replaces the first of the longest runs of two or more zero groups by `::`. */
 function formatIPv6(bits: bigint): string {
   const groups = Array.from({ length: 8 }, (_, index) => Number((bits >> BigInt(112 - 16 * index)) & 0xffffn));
   let start = 0;

@@ -1,7 +1,7 @@
-/** Go's `base64.StdEncoding`, which decides what a `[]byte` field of an object may be. */
+/** Go's `base64.StdEncoding`, which defines the valid values of `[]byte` fields. */
 import { ParseError } from './parse-error.ts';
 
-/** Reads padded standard base64; line breaks are skipped. Throws `ParseError` with Go's text. */
+/** Decodes padded standard base64; line breaks are ignored. Throws `ParseError` with the message of Go. */
 export function decodeBase64(text: string): Uint8Array {
   const joined = /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, '') : text;
   const bytes = Buffer.from(joined, 'base64');
@@ -9,18 +9,19 @@ export function decodeBase64(text: string): Uint8Array {
   return bytes;
 }
 
-/** Writes padded standard base64. */
+/** Encodes bytes as padded standard base64. */
 export function encodeBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
-/** What a `[]byte` field reads back as after being stored: without line breaks, with unused bits cleared. */
+/** Returns the stored form of a `[]byte` field: without line breaks and with unused bits cleared. */
 export function canonicalBase64(text: string): string {
   return encodeBase64(decodeBase64(text));
 }
 
-// Node skips what is not base64, and stops at padding, so any of it shows in the length; that is far faster than a
-// pattern over megabytes. What it takes beside the standard alphabet is the one for URLs.
+// Validates by length: Node skips invalid characters and stops at padding, so both show in the decoded length. This is
+// far faster than a regular expression over megabytes. Node also accepts the URL-safe alphabet, which has to be
+// rejected.
 function isWhole(text: string, decodedLength: number): boolean {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return text.length % 4 === 0 && decodedLength === (text.length / 4) * 3 - padding && !/[^+/-9A-Z=a-z]/.test(text);
@@ -28,7 +29,9 @@ function isWhole(text: string, decodedLength: number): boolean {
 
 const digit = /[A-Za-z0-9+/]/;
 
-/** The index Go reports, which depends on how it reads: four digits at a time, then the padding. */
+/**
+ * Returns the byte offset in Go's error message. Go decodes four digits at a time and checks the padding afterwards.
+ */
 function firstFault(text: string): number {
   let digits = 0;
   for (let index = 0; index < text.length; index++) {

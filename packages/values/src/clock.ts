@@ -1,19 +1,25 @@
-/** Time, handed in by the entry point, so that a simulation can run on a time of its own. */
+/** Time as a dependency, so that simulations and tests run on virtual time. */
 import type { Instant } from './time.ts';
 
-/** What tells the time and waits for it. */
+/**
+ * A clock with timers. Entry points pass `systemClock`, tests a `virtualClock`.
+ *
+ * ```ts
+ * await after(clock, 1000, signal);
+ * ```
+ */
 export type Clock = {
   now(): Instant;
-  /** Milliseconds since a moment of its own: they go on evenly though the time is put right, and measure how long. */
+  /** Monotonic time in milliseconds from an arbitrary start; adjustments of the wall clock do not affect it. */
   elapsedMs(): number;
-  /** Calls back once, after `delayMs`, unless the returned function is called or the signal aborted before. */
+  /** Calls back once after `delayMs`, unless the returned function is called or the signal is aborted before. */
   setTimer(delayMs: number, callback: () => void, signal?: AbortSignal): CancelTimer;
 };
 
-/** Stops a timer; does nothing once it has fired. */
+/** Cancels a timer; does nothing after it has fired. */
 export type CancelTimer = () => void;
 
-/** Resolves after `delayMs`; rejects with the signal's reason if it is aborted before. */
+/** Resolves after `delayMs`; rejects with the reason of the signal if it is aborted before. */
 export function after(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -1,12 +1,12 @@
 /**
- * Durations as Go writes them: `1h30m`, `1.5s`, `300ms`. They are counted in nanoseconds, as bigints: a 64-bit count
- * of nanoseconds passes 2^53 after 104 days.
+ * Durations in Go's format: `1h30m`, `1.5s`, `300ms`. They are bigints in nanoseconds, because 64-bit nanoseconds
+ * exceed 2^53 after 104 days.
  */
 
 import { ParseError } from './parse-error.ts';
 import { trimTrailing } from './trim.ts';
 
-/** A length of time in nanoseconds. */
+/** A duration in nanoseconds. */
 export type Nanoseconds = bigint;
 
 const unitNanoseconds: ReadonlyMap<string, number> = new Map([
@@ -22,10 +22,12 @@ const unitNanoseconds: ReadonlyMap<string, number> = new Map([
 
 const term = /([0-9]*)(?:\.([0-9]*))?([^0-9.]*)/y;
 const limit = 2n ** 63n;
-// A sum of terms never needs more; the scan is linear but its messages repeat the text.
+// Longer than any useful duration. The parser is linear, but its error messages contain the text.
 const maxLength = 4096;
 
-/** Reads a duration as Go's `time.ParseDuration` does. Throws `ParseError` with its text. */
+/**
+ * Parses a duration as Go's `time.ParseDuration` does: `parseDuration('1m30s')`. Throws `ParseError` with its message.
+ */
 export function parseDuration(text: string): Nanoseconds {
   const invalid = () => new ParseError(`time: invalid duration ${quoteBytes(text)}`);
   if (text.length > maxLength) throw invalid();
@@ -53,7 +55,7 @@ export function parseDuration(text: string): Nanoseconds {
   return total;
 }
 
-/** In floats, because Go does it in floats: `0.3h` is what that gives. */
+/** Computes in floating point, because Go does: this determines the value of `0.3h`. */
 function fractionNanoseconds(fraction: string, size: number): Nanoseconds {
   let digits = 0n;
   let scale = 1;
@@ -66,7 +68,7 @@ function fractionNanoseconds(fraction: string, size: number): Nanoseconds {
   return BigInt(Math.trunc(Number(digits) * (size / scale)));
 }
 
-/** The text of Go's `Duration.String`: `1h30m0s`, `1.5s`, `0s`. */
+/** Formats a duration as Go's `Duration.String` does: `1h30m0s`, `1.5s`, `0s`. */
 export function formatDuration(duration: Nanoseconds): string {
   if (duration === 0n) return '0s';
   const sign = duration < 0n ? '-' : '';
@@ -87,24 +89,24 @@ function decimal(value: bigint, places: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-/** What a `metav1.Duration` reads back as after being stored: `90s` is `1m30s`. */
+/** Returns the stored form of a `metav1.Duration`: `90s` is `1m30s`. */
 export function canonicalDuration(text: string): string {
   return formatDuration(parseDuration(text));
 }
 
-/** The milliseconds of a duration, with a fraction where it has one. */
+/** Converts a duration to milliseconds, with a fraction if necessary. */
 export function toMilliseconds(duration: Nanoseconds): number {
   return Number(duration) / 1e6;
 }
 
-/** The duration of so many milliseconds. */
+/** Converts milliseconds to a duration. */
 export function fromMilliseconds(milliseconds: number): Nanoseconds {
   return BigInt(Math.round(milliseconds * 1e6));
 }
 
 const utf8 = new TextEncoder();
 
-/** How Go's time package quotes: what is not plain ASCII byte by byte. */
+/** Quotes a text as Go's time package does: non-ASCII characters are escaped byte by byte. */
 export function quoteBytes(text: string): string {
   const escaped = text
     .replace(/["\\]/g, '\\$&')

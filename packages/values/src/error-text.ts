@@ -1,4 +1,4 @@
-/** What went wrong, in words: the message of an error, and of anything else that was thrown its text. */
+/** Returns the message of an error, or the text of any other thrown value. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,12 +1,12 @@
-/** Integers in text, as Go's `strconv.Atoi` reads them. */
+/** Integer parsing as Go's `strconv.Atoi`. */
 import { quote } from './go-syntax.ts';
 import { ParseError } from './parse-error.ts';
 
 const integer = /^[-+]?[0-9]+$/;
-// Sixty-four bits are nineteen digits; the rest can only be leading zeroes.
+// 64 bits have at most 19 digits; longer texts have leading zeros.
 const maxLength = 1000;
 
-/** Reads a 64-bit integer. Throws `ParseError` with Go's text. */
+/** Parses a 64-bit integer. Throws `ParseError` with the message of Go. */
 export function parseInteger(text: string): bigint {
   if (!integer.test(text)) throw new ParseError(`strconv.Atoi: parsing ${quote(text)}: invalid syntax`);
   const value = text.length > maxLength ? undefined : BigInt(text.startsWith('+') ? text.slice(1) : text);
@@ -16,9 +16,9 @@ export function parseInteger(text: string): bigint {
   return value;
 }
 
-/** The same, or undefined where it throws. */
+/** Parses a 64-bit integer; returns undefined if the text is invalid. */
 export function tryParseInteger(text: string): bigint | undefined {
-  // The common case first: short, and exact as a number.
+  // Fast path: short texts are exact as numbers.
   if (text.length <= 15) return integer.test(text) ? BigInt(Number(text)) : undefined;
   try {
     return parseInteger(text);

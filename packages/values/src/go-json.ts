@@ -1,23 +1,23 @@
 /**
- * JSON text as Go's `encoding/json` writes it. The API server's answers, and the bytes that revision hashes are taken
- * of, have to be the same to the byte.
+ * JSON encoding of Go's `encoding/json`. Responses of the API server and the input of revision hashes must be identical
+ * byte for byte.
  */
 import { compareStrings } from './go-syntax.ts';
 
 declare global {
   interface JSON {
-    /** Not among the compiler's declarations yet. */
+    /** `JSON.rawJSON` is not in the declarations of the compiler yet. */
     rawJSON(text: string): unknown;
   }
 }
 
-// What Go writes otherwise than JavaScript does: characters it escapes for the sake of HTML and of old JavaScript, and
-// lone surrogates. Numbers come out the same from both.
+// Characters that Go encodes differently: characters that it escapes for HTML and JavaScript, and lone surrogates.
+// Numbers are encoded identically.
 const mayDiffer = /[<>&\u2028\u2029]|\\ud[89a-f]/;
-// An escape is matched whole, so that the `\ud800` in `\\ud800` is seen for the text it is.
+// Matches an escape sequence as a whole, so that `\ud800` in `\\ud800` is treated as text.
 const differing = /[<>&\u2028\u2029]|\\(?:ud[89a-f][0-9a-f]{2}|.)/g;
 
-/** The JSON text of a value, its keys in the order they have. Bigints are written as numbers. */
+/** Encodes a value as JSON with its keys in their order. Bigints are encoded as numbers. */
 export function stringify(value: unknown): string {
   return rewrite(stringifyPlain(value));
 }
@@ -31,7 +31,7 @@ function asGoWrites(match: string): string {
   return match.length === 6 ? '\\ufffd' : match;
 }
 
-// A replacer makes `JSON.stringify` several times slower, so it is there only for values that cannot do without.
+// A replacer makes `JSON.stringify` several times slower, so it is used only for values that need one.
 function stringifyPlain(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null';
@@ -46,8 +46,8 @@ function writeBigint(_key: string, value: unknown): unknown {
 }
 
 /**
- * The JSON text of a value with the keys of every object sorted, as Go writes maps. Objects cannot be sorted by making
- * new ones: JavaScript puts keys such as `10` first, and by number.
+ * Encodes a value as JSON with sorted keys, as Go encodes maps. Creating sorted objects would not work: JavaScript
+ * orders integer-like keys such as `10` first.
  */
 export function stringifySorted(value: unknown): string {
   return rewrite(sorted(value));

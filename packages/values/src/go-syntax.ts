@@ -1,7 +1,4 @@
-/**
- * Values as Go's `fmt` prints them. Kubernetes puts such text into the messages of its API, and clients and tests
- * compare those.
- */
+/** Formatting of Go's `fmt` package. API messages of Kubernetes contain such text, and clients and tests compare it. */
 
 const namedEscapes: ReadonlyMap<string, string> = new Map([
   ['\x07', '\\a'],
@@ -18,7 +15,7 @@ const namedEscapes: ReadonlyMap<string, string> = new Map([
 const plain = /^[ !#-[\]-~]*$/;
 const escaped = /["\\]|[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu;
 
-/** A string as `%q` prints it: in double quotes, with what is not printable escaped. */
+/** Formats a string as `%q`: in double quotes, with non-printable characters escaped. */
 export function quote(text: string): string {
   if (plain.test(text)) return `"${text}"`;
   return `"${text.toWellFormed().replace(escaped, escapeCharacter)}"`;
@@ -33,29 +30,29 @@ function escapeCharacter(character: string): string {
   return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 }
 
-/** A list as `%v` prints it: `[a b]`. */
+/** Formats a list as `%v`: `[a b]`. */
 export function formatList(items: readonly unknown[]): string {
   return `[${items.map(formatValue).join(' ')}]`;
 }
 
-/** A `[]string` as `%q` prints it: `["a" "b"]`. */
+/** Formats a `[]string` as `%q`: `["a" "b"]`. */
 export function quoteList(items: readonly string[]): string {
   return `[${items.map(quote).join(' ')}]`;
 }
 
-/** A `[]string` as `%#v` prints it: `[]string{"a", "b"}`. */
+/** Formats a `[]string` as `%#v`: `[]string{"a", "b"}`. */
 export function goStringList(items: readonly string[]): string {
   return `[]string{${items.map(quote).join(', ')}}`;
 }
 
-/** A `map[string]string` as `%#v` prints it: `map[string]string{"a":"b"}`, by key. */
+/** Formats a `map[string]string` as `%#v`, sorted by key: `map[string]string{"a":"b"}`. */
 export function goStringMap(map: Readonly<Record<string, string>>): string {
   return `map[string]string{${sortedEntries(map)
     .map(([key, value]) => `${quote(key)}:${quote(value)}`)
     .join(', ')}}`;
 }
 
-/** Any JSON value as `%v` prints it: `map[a:1 b:[x y]]`, `<nil>`. */
+/** Formats a JSON value as `%v`: `map[a:1 b:[x y]]`, `<nil>`. */
 export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return formatList(value);
@@ -67,7 +64,7 @@ export function formatValue(value: unknown): string {
   return typeof value === 'number' ? formatNumber(value) : String(value);
 }
 
-/** A JSON value as `%#v` prints it: `map[string]interface {}{"a":1}`. */
+/** Formats a JSON value as `%#v`: `map[string]interface {}{"a":1}`. */
 export function formatGoSyntax(value: unknown): string {
   if (value === null || value === undefined) return 'interface {}(nil)';
   if (Array.isArray(value)) return `[]interface {}{${value.map(formatGoSyntax).join(', ')}}`;
@@ -80,11 +77,11 @@ export function formatGoSyntax(value: unknown): string {
   return typeof value === 'number' ? formatNumber(value) : String(value);
 }
 
-/** A number as Go prints the int64 or float64 a JSON number is decoded into. */
+/** Formats a number as Go prints the int64 or float64 of a decoded JSON number. */
 export function formatNumber(value: number): string {
   if (Number.isSafeInteger(value)) return String(value + 0);
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
-  // The shortest digits that read back the same, with an exponent of two digits from a million and below 1e-4 on.
+  // Shortest digits that parse to the same float, with a two-digit exponent from 1e+06 on and below 1e-04.
   const [mantissa = '', exponentText = ''] = value.toExponential().split('e');
   const exponent = Number(exponentText);
   if (exponent >= -4 && exponent < 6) return withoutExponent(mantissa, exponent);
@@ -100,14 +97,14 @@ function withoutExponent(mantissa: string, exponent: number): string {
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`;
 }
 
-/** Go prints maps, and Kubernetes writes them, in the order of the keys' bytes. */
+/** Go prints maps in the byte order of their keys. */
 function sortedEntries<T>(map: Readonly<Record<string, T>> | object): [string, T][] {
   return Object.entries(map as Readonly<Record<string, T>>).sort(([a], [b]) => compareStrings(a, b));
 }
 
 /**
- * The order Go sorts strings in: by UTF-8 bytes. JavaScript's own, by UTF-16 units, differs only where a surrogate
- * pair meets a character from U+E000 on.
+ * Compares strings as Go does: by UTF-8 bytes. JavaScript compares UTF-16 units, which differs only between surrogate
+ * pairs and characters from U+E000 on.
  */
 export function compareStrings(a: string, b: string): -1 | 0 | 1 {
   if (a === b) return 0;

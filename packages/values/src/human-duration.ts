@@ -3,10 +3,12 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** A length of time as the AGE column shows it, two or three digits of it: `85s`, `5m10s`, `3h`, `2d4h`, `2y30d`. */
+/**
+ * Formats a duration for the AGE column of kubectl, with two or three digits: `85s`, `5m10s`, `3h`, `2d4h`, `2y30d`.
+ */
 export function humanDuration(elapsedMs: number): string {
   const seconds = Math.trunc(elapsedMs / 1000);
-  // A second's difference between two machines' clocks is no mistake worth showing.
+  // Clocks of two machines may differ by a second.
   if (seconds < -1) return '<invalid>';
   if (seconds < 0) return '0s';
   if (seconds < 2 * minute) return `${seconds}s`;
@@ -20,7 +22,7 @@ export function humanDuration(elapsedMs: number): string {
   return inUnit(seconds, year, 'y');
 }
 
-/** The same in a single unit: `85s` is `1m`. */
+/** Formats a duration in a single unit: 85 seconds are `1m`. */
 export function shortHumanDuration(elapsedMs: number): string {
   const seconds = Math.trunc(elapsedMs / 1000);
   if (seconds < -1) return '<invalid>';

@@ -1,17 +1,23 @@
-/** Kubernetes' `IntOrString`: on the wire a JSON number or a JSON string, and no more than that in memory. */
+/** Kubernetes' `IntOrString`: a JSON number or a JSON string, in memory as on the wire. */
 import { parseInteger } from './go-integer.ts';
 import { quote } from './go-syntax.ts';
 import { ParseError } from './parse-error.ts';
 
-/** A count such as `3`, or a text such as `"25%"` or the name of a port. */
+/** An integer such as `3`, or a string such as `"25%"` or the name of a port. */
 export type IntOrString = number | string;
 
-/** A count, or the percentage of `total` rounded up. Throws `ParseError` with Kubernetes' text. */
+/**
+ * Returns the integer, or the percentage of `total` rounded up: `scaleUp('25%', 10)` is 3. Throws `ParseError` with the
+ * message of Kubernetes.
+ */
 export function scaleUp(value: IntOrString, total: number): number {
   return scale(value, total, Math.ceil);
 }
 
-/** A count, or the percentage of `total` rounded down. Throws `ParseError` with Kubernetes' text. */
+/**
+ * Returns the integer, or the percentage of `total` rounded down: `scaleDown('25%', 10)` is 2. Throws `ParseError` with
+ * the message of Kubernetes.
+ */
 export function scaleDown(value: IntOrString, total: number): number {
   return scale(value, total, Math.floor);
 }
@@ -21,7 +27,7 @@ function scale(value: IntOrString, total: number, round: (value: number) => numb
   if (!value.endsWith('%')) {
     throw new ParseError('invalid value for IntOrString: invalid type: string is not a percentage');
   }
-  // Zero added, so that a negative percentage never gives a negative zero.
+  // Adding zero converts the negative zero of a negative percentage.
   return round((Number(percentOf(value)) * total) / 100) + 0;
 }
 
@@ -34,19 +40,19 @@ function percentOf(value: string): bigint {
   }
 }
 
-/** Whether the value is a text that ends in a percent sign. */
+/** Reports whether the value is a string that ends with a percent sign. */
 export function isPercentage(value: IntOrString): value is string {
   return typeof value === 'string' && value.endsWith('%');
 }
 
-/** The number, or the number the text is, or 0. What is beyond 64 bits is taken for their limit. */
+/** Returns the integer value of a number or string; 0 if it is not an integer. Values beyond 64 bits are clamped. */
 export function intValue(value: IntOrString): number {
   if (typeof value === 'number') return value;
   if (!integer.test(value)) return 0;
   return Math.min(Math.max(Number(value), -(2 ** 63)), 2 ** 63) + 0;
 }
 
-/** A number where the text is a 32-bit integer, the text itself otherwise. */
+/** Returns a number if the text is a 32-bit integer, otherwise the text. */
 export function parseIntOrString(text: string): IntOrString {
   if (!integer.test(text)) return text;
   const value = Number(text);

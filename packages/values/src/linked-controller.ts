@@ -1,7 +1,7 @@
 /**
- * A controller that is aborted with the first of some signals, unless it is by itself before. Whoever is done with it
- * aborts it, and the signals let go of it; with the last of them it can be collected. What `AbortSignal.any` makes is
- * held by Node, with all that listens to it, until one of its signals is aborted, though nobody else has any of them.
+ * Returns an AbortController that is aborted with the first of the signals. Callers abort it when they are done, which
+ * removes its listeners, so that it can be garbage-collected. In contrast, Node keeps the result of `AbortSignal.any`
+ * and its listeners alive until one of its signals is aborted.
  */
 export function linkedController(...signals: readonly AbortSignal[]): AbortController {
   const controller = new AbortController();

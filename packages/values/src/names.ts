@@ -1,9 +1,12 @@
 /**
- * What Kubernetes allows as the name of one thing or another. Each function gives the reasons a name is refused for, in
- * Kubernetes' words, and none if it is allowed.
+ * Validation of names. Each function returns the error messages of Kubernetes; an empty list if the name is valid.
+ *
+ * ```ts
+ * validateDns1123Label('web-1'); // []
+ * ```
  */
 
-/** Why a value is refused; empty if it is not. */
+/** Error messages; empty if the value is valid. */
 export type Faults = readonly string[];
 
 const none: Faults = [];
@@ -17,11 +20,11 @@ const qualifiedName = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 type Format = {
   readonly maxLength?: number;
   readonly pattern: RegExp;
-  /** Said of a value that does not match. */
+  /** Error message for a value that does not match. */
   readonly fault: string;
 };
 
-/** A format, and the sentence that explains it: the rule, examples, and the expression. */
+/** Creates a format and its error message: the rule, examples, and the regular expression. */
 function format(
   rule: string,
   expression: string,
@@ -51,7 +54,7 @@ const formats = {
   ),
   dns1123SubdomainWithUnderscore: format(
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
-    // The reference shows the expression without underscores, and uses the one with them.
+    // Kubernetes shows the expression without underscores in the message, but uses the one with underscores.
     subdomain1123,
     ['example.com'],
     { maxLength: 253, pattern: `${label1123WithUnderscore}(\\.${label1123WithUnderscore})*` },
@@ -116,34 +119,34 @@ function check(value: string, { maxLength, pattern, fault }: Format): Faults {
   return faults;
 }
 
-/** A label of a DNS name: most names of Services, ports, containers, namespaces. */
+/** Validates a DNS label: names of most Services, ports, containers and namespaces. */
 export function validateDns1123Label(value: string): Faults {
   const faults = check(value, formats.dns1123Label);
   if (faults.length === 0 || !formats.dns1123Subdomain.pattern.test(value)) return faults;
   return faults.map((fault) => (fault === formats.dns1123Label.fault ? 'must not contain dots' : fault));
 }
 
-/** A DNS name: what most objects are named by. */
+/** Validates a DNS subdomain: names of most objects. */
 export function validateDns1123Subdomain(value: string): Faults {
   return check(value, formats.dns1123Subdomain);
 }
 
-/** A DNS name whose labels may have underscores. */
+/** Validates a DNS subdomain whose labels may contain underscores. */
 export function validateDns1123SubdomainWithUnderscore(value: string): Faults {
   return check(value, formats.dns1123SubdomainWithUnderscore);
 }
 
-/** A DNS label that starts with a letter, as Services are named. */
+/** Validates a DNS label that starts with a letter: names of Services. */
 export function validateDns1035Label(value: string): Faults {
   return check(value, formats.dns1035Label);
 }
 
-/** A DNS name whose first label is `*`. */
+/** Validates a DNS subdomain whose first label is `*`. */
 export function validateWildcardDns1123Subdomain(value: string): Faults {
   return check(value, formats.wildcardSubdomain);
 }
 
-/** The key of a label, an annotation or a resource: `name` or `example.com/name`. */
+/** Validates the key of a label, an annotation or a resource: `name` or `example.com/name`. */
 export function validateQualifiedName(value: string): Faults {
   const parts = value.split('/', 3);
   if (parts.length === 3) {
@@ -164,51 +167,51 @@ export function validateQualifiedName(value: string): Faults {
   ];
 }
 
-/** The value of a label. */
+/** Validates the value of a label. */
 export function validateLabelValue(value: string): Faults {
   return check(value, formats.labelValue);
 }
 
-/** A name as C has them. */
+/** Validates a C identifier. */
 export function validateCIdentifier(value: string): Faults {
   return check(value, formats.cIdentifier);
 }
 
-/** A percentage such as `25%`. */
+/** Validates a percentage such as `25%`. */
 export function validatePercent(value: string): Faults {
   return check(value, formats.percent);
 }
 
-/** The name of an HTTP header. */
+/** Validates the name of an HTTP header. */
 export function validateHttpHeaderName(value: string): Faults {
   return check(value, formats.httpHeader);
 }
 
-/** The name of an environment variable, by the rule older clusters keep. */
+/** Validates the name of an environment variable by the strict rule of older clusters. */
 export function validateEnvironmentVariableName(value: string): Faults {
   return [...check(value, formats.environmentVariable), ...parentFolderFaults(value)];
 }
 
-/** The name of an environment variable: any printable ASCII but `=`. */
+/** Validates the name of an environment variable: any printable ASCII character except `=`. */
 export function validateRelaxedEnvironmentVariableName(value: string): Faults {
   if (value === '') return ['environment variable name must be non-empty'];
   if (/^[ -<>-~]*$/.test(value)) return none;
   return ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 }
 
-/** A key of a ConfigMap's or Secret's data. */
+/** Validates a key of the data of a ConfigMap or Secret. */
 export function validateConfigMapKey(value: string): Faults {
   return [...check(value, formats.configMapKey), ...parentFolderFaults(value)];
 }
 
-/** Keys and variables become files; none may lead out of its folder. */
+/** Keys become file names, which must not leave their directory. */
 function parentFolderFaults(value: string): Faults {
   if (value === '.') return ["must not be '.'"];
   if (value === '..') return ["must not be '..'"];
   return value.startsWith('..') ? ["must not start with '..'"] : none;
 }
 
-/** The name of a port (RFC 6335, in lower case). */
+/** Validates the name of a port (RFC 6335, in lower case). */
 export function validatePortName(value: string): Faults {
   const faults: string[] = [];
   if (isLongerThan(value, 15)) faults.push(maxLengthFault(15));
@@ -220,45 +223,45 @@ export function validatePortName(value: string): Faults {
   return faults;
 }
 
-/** The number of a port: 1 to 65535. */
+/** Validates a port number: 1 to 65535. */
 export function validatePortNumber(value: number): Faults {
   return validateInRange(value, 1, 65535);
 }
 
-/** A number within bounds, both allowed. */
+/** Validates a number in an inclusive range. */
 export function validateInRange(value: number, minimum: number, maximum: number): Faults {
   return value >= minimum && value <= maximum ? none : [`must be between ${minimum} and ${maximum}, inclusive`];
 }
 
-/** The number of a user on Linux. */
+/** Validates a Linux user id. */
 export function validateUserId(value: number): Faults {
   return validateInRange(value, 0, 2 ** 31 - 1);
 }
 
-/** The number of a group on Linux. */
+/** Validates a Linux group id. */
 export function validateGroupId(value: number): Faults {
   return validateInRange(value, 0, 2 ** 31 - 1);
 }
 
-/** A name that can be a part of a URL's path: the least that is asked of any object's name. */
+/** Validates a path segment of a URL: the minimal rule for names of objects. */
 export function validatePathSegment(value: string): Faults {
   if (value === '.' || value === '..') return [`may not be '${value}'`];
   return validatePathSegmentPrefix(value);
 }
 
-/** The beginning of such a name. */
+/** Validates the prefix of a path segment. */
 export function validatePathSegmentPrefix(value: string): Faults {
   return ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`);
 }
 
-/** A DNS name of at least three labels, as conditions and finalizers may be named. */
+/** Validates a DNS name with at least three labels, as in names of conditions and finalizers. */
 export function validateFullyQualifiedName(value: string): Faults {
   const faults = validateDns1123Subdomain(value);
   if (faults.length > 0) return [faults.join(',')];
   return value.split('.').length < 3 ? ['should be a domain with at least three segments separated by dots'] : none;
 }
 
-/** A DNS name of at least two labels, with or without the last dot. */
+/** Validates a DNS name with at least two labels, with an optional trailing dot. */
 export function validateFullyQualifiedDomainName(value: string): Faults {
   const name = value.endsWith('.') ? value.slice(0, -1) : value;
   const faults = validateDns1123Subdomain(name);
@@ -272,14 +275,14 @@ export function validateFullyQualifiedDomainName(value: string): Faults {
   return none;
 }
 
-/** A domain and a path, such as `example.com/foo`: signers and controllers are named so. */
+/** Validates a domain with a path such as `example.com/foo`: names of signers and controllers. */
 export function validateDomainPrefixedPath(value: string): Faults {
   const slash = value.indexOf('/');
   if (slash <= 0 || slash === value.length - 1) return ['must be a domain-prefixed path (such as "acme.io/foo")'];
   return [...validateDns1123Subdomain(value.slice(0, slash)), ...check(value.slice(slash + 1), formats.httpPath)];
 }
 
-/** Checks the beginning of a name, of which the server will make the rest: a dash at its end is no fault. */
+/** Validates a `generateName` prefix: a trailing dash is allowed, because the server appends a suffix. */
 export function validatePrefix(validate: (value: string) => Faults, prefix: string): Faults {
   return validate(prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -2)}a` : prefix);
 }
@@ -288,7 +291,7 @@ function maxLengthFault(maximum: number): string {
   return `must be no more than ${maximum} characters`;
 }
 
-/** Lengths are counted in bytes of UTF-8, which only matters for what is not allowed anyway. */
+/** Lengths are in UTF-8 bytes, which matters only for invalid characters. */
 function isLongerThan(value: string, maximum: number): boolean {
   if (value.length > maximum) return true;
   return value.length * 3 > maximum && Buffer.byteLength(value) > maximum;

@@ -1,4 +1,4 @@
-/** The text is not a value of the type asked for. The message is the one Kubernetes gives, fit to be shown to a client. */
+/** A text is not a valid value of its type. The message is that of Kubernetes and can be returned to clients. */
 export class ParseError extends Error {
   override readonly name = 'ParseError';
 }

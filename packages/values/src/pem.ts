@@ -1,10 +1,10 @@
-/** Block of PEM text: the whole of it, its label, and the content between its first and last line. */
+/** A PEM block: its text, its label, and the content between its first and last line. */
 export type PemBlock = { readonly label: string; readonly content: string; readonly text: string };
 
 const begin = '-----BEGIN ';
 const dashes = '-----';
 
-/** Finds the blocks of PEM text in time linear in its length, whatever the text. */
+/** Finds the blocks of a PEM text in linear time, whatever the text. */
 export function* pemBlocks(text: string): Generator<PemBlock> {
   let at = text.indexOf(begin);
   while (at >= 0) {
@@ -26,14 +26,14 @@ export function* pemBlocks(text: string): Generator<PemBlock> {
   }
 }
 
-/** Decodes the bytes of a block; undefined if it is not base64, which headers are not. */
+/** Decodes the bytes of a block; undefined if it is not base64, for example because it has headers. */
 export function blockBytes({ content }: PemBlock): Buffer | undefined {
   return /^[A-Za-z0-9+/= \t\r\n]+$/.test(content)
     ? Buffer.from(content.replace(/[ \t\r\n]/g, ''), 'base64')
     : undefined;
 }
 
-/** Decodes the first block of a kind; throws if there is none. */
+/** Decodes the first block with a label; throws if there is none. */
 export function pemBytes(label: string, text: string): Buffer {
   for (const block of pemBlocks(text)) {
     const bytes = block.label === label ? blockBytes(block) : undefined;
@@ -42,7 +42,7 @@ export function pemBytes(label: string, text: string): Buffer {
   throw new Error(`no ${label} in PEM text`);
 }
 
-/** Writes a block as PEM text. */
+/** Encodes bytes as a PEM block. */
 export function pem(label: string, bytes: Buffer): string {
   const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;

@@ -1,45 +1,49 @@
 /**
  * Kubernetes' fixed-point numbers: `500m`, `1.5Gi`, `12e6`.
  *
- * A quantity is `unscaled × 10^scale`, exact. Kubernetes keeps one either as a 64-bit integer with a scale or, when
- * that cannot hold it, as an unbounded decimal, and which of the two it is can be seen from outside (`asInt64`,
- * `scaledValue`), so `wide` records it. The integer is a JavaScript number whenever that is exact, and a bigint only
- * beyond: nearly every quantity in a cluster is small, and sums of them are on the scheduler's path.
+ * A quantity is `unscaled × 10^scale`, exact. Kubernetes stores a quantity either as a 64-bit integer with a scale or,
+ * if that is too small, as an unbounded decimal. The difference is visible (`asInt64`, `scaledValue`), so `wide`
+ * records it. The integer is a JavaScript number if that is exact, otherwise a bigint: nearly all quantities in a
+ * cluster are small, and the scheduler adds many of them.
+ *
+ * ```ts
+ * formatQuantity(addQuantities(parseQuantity('500m'), parseQuantity('1'))); // '1500m'
+ * ```
  */
 import { ParseError } from './parse-error.ts';
 import { remembered } from './remembered.ts';
 
-/** How a quantity is written: `Ki Mi Gi…`, `m k M G…`, or `e3`. */
+/** Format of a quantity: `Ki Mi Gi…`, `m k M G…`, or `e3`. */
 export type QuantityFamily = 'BinarySI' | 'DecimalSI' | 'DecimalExponent';
 
 type Integer = number | bigint;
 
-/** An exact number that remembers the family of suffixes it was written with. Immutable. */
+/** An exact, immutable number with the format of its suffix. */
 export type Quantity = {
-  /** A number when that is exact, else a bigint. */
+  /** A number if that is exact, otherwise a bigint. */
   readonly unscaled: Integer;
   /** The value is `unscaled × 10^scale`. */
   readonly scale: number;
-  /** Whether Kubernetes would hold it as an unbounded decimal rather than as a 64-bit integer. */
+  /** Set if Kubernetes stores the value as an unbounded decimal instead of a 64-bit integer. */
   readonly wide: boolean;
   readonly family: QuantityFamily;
-  /** The text it was parsed from, where Kubernetes prints that again instead of the canonical form. */
+  /** Original text, if Kubernetes prints it instead of the canonical form. */
   readonly text?: string;
 };
 
-/** The power of ten of the suffix `n`, the finest there is. */
+/** Power of ten of the suffix `n`, the smallest suffix. */
 export const NANO = -9;
-/** The power of ten of the suffix `u`. */
+/** Power of ten of the suffix `u`. */
 export const MICRO = -6;
-/** The power of ten of the suffix `m`, which CPU is counted in. */
+/** Power of ten of the suffix `m`, the unit of CPU. */
 export const MILLI = -3;
 
 const formatWrong = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const numberWrong = 'unable to parse numeric part of quantity';
 const suffixWrong = "unable to parse quantity's suffix";
 
-// The sign and every digit are optional in Kubernetes' scanner, whatever its error text says: `+`, `.` and `Ki` are 0.
-// Two expressions, neither of which can backtrack, where one would try every way to share out the digits.
+// In the scanner of Kubernetes the sign and all digits are optional, despite its error message: `+`, `.` and `Ki` are
+// 0. There are two expressions without backtracking; a single one would try every split of the digits.
 const numberPart = /^([+-]?)(0*)([0-9]*)(\.?)([0-9]*)/;
 const suffixPart = /^[eEinumkKMGTP]*[-+]?[0-9]*$/;
 const exponentSuffix = /^[eE]([-+]?[0-9]+)$/;
@@ -63,16 +67,16 @@ const binaryExponents = new Map(binarySuffixes.slice(1).map((suffix, index) => [
 const maxInt64 = 2n ** 63n - 1n;
 const minInt64 = -(2n ** 63n);
 
-// A quantity is part of an object a stranger may send, and Kubernetes expands `1e999999999` digit by digit when it is
-// added to 1. Nothing of use has more digits than this.
+// Limits the work for quantities from untrusted clients: Kubernetes expands `1e999999999` digit by digit when it is
+// added to 1.
 const maxDigits = 4096;
 
-/** As long as anything that people write. */
+/** Longer texts are not cached. */
 const maxRememberedLength = 24;
 
 const parsed = remembered(parse, { maxLength: maxRememberedLength });
 
-/** Reads a quantity. Throws `ParseError` with Kubernetes' own text. */
+/** Parses a quantity. Throws `ParseError` with the message of Kubernetes. */
 export function parseQuantity(value: string | number | bigint): Quantity {
   const text = typeof value === 'string' ? value : String(value);
   return text === '0' ? zeroQuantity : parsed(text);
@@ -95,7 +99,7 @@ function parse(text: string): Quantity {
 
 type NumberText = {
   readonly sign: string;
-  /** Without leading zeroes. */
+  /** Digits before the point, without leading zeros. */
   readonly whole: string;
   readonly fraction: string;
   readonly isEmpty: boolean;
@@ -105,7 +109,7 @@ function parseExponent(suffix: string): number {
   const digits = exponentSuffix.exec(suffix)?.[1];
   const exponent = digits === undefined ? undefined : BigInt(digits.replace('+', ''));
   if (exponent === undefined || !isInt64(exponent)) throw new ParseError(suffixWrong);
-  // The reference narrows the exponent to 32 bits without a check, so that e4294967297 is e1.
+  // Kubernetes truncates the exponent to 32 bits without a check, so e4294967297 is e1.
   return Number(BigInt.asIntN(32, exponent));
 }
 
@@ -114,7 +118,7 @@ function parseDecimal(text: string, number: NumberText, exponent: number, family
   const scale = (exponent - number.fraction.length) | 0;
   if (digits.length > 18 || scale < NANO) return parseWide(number, { binary: 0, decimal: exponent }, family);
   const unscaled = withSign(number, integerOf(digits));
-  // Kubernetes takes these for canonical already, `1.234`, `+5` and `0012` included, and prints them as they came.
+  // Kubernetes treats these as canonical, including `1.234`, `+5` and `0012`, and prints them unchanged.
   const isKept = scale % 3 === 0 && !digits.endsWith('000') && digits[0] !== '0';
   return isKept ? { unscaled, scale, wide: false, family, text } : { unscaled, scale, wide: false, family };
 }
@@ -131,7 +135,7 @@ function parseBinary(text: string, number: NumberText, exponent: number): Quanti
     : { unscaled, scale: 0, wide: false, family, text };
 }
 
-/** What 64 bits cannot surely hold, or is finer than a billionth. */
+/** Parses values that may exceed 64 bits or are finer than a billionth. */
 function parseWide(
   number: NumberText,
   exponent: { readonly binary: number; readonly decimal: number },
@@ -158,16 +162,16 @@ function parseWide(
 
 const kibi: Quantity = { unscaled: 1024, scale: 0, wide: false, family: 'BinarySI' };
 
-/** The nothing that takes the family of whatever is added to it. */
+/** Zero; in a sum it takes the format of the other operand. */
 export const zeroQuantity: Quantity = { unscaled: 0, scale: 0, wide: false, family: 'DecimalSI' };
 
-/** The quantity `value × 10^scale`. */
+/** Returns the quantity `value × 10^scale`. */
 export function quantityOf(value: number | bigint, family: QuantityFamily = 'DecimalSI', scale = 0): Quantity {
   const unscaled = normal(BigInt(value));
   return { unscaled, scale, wide: !isInt64(unscaled), family };
 }
 
-/** Whether `parseQuantity` would read it. */
+/** Reports whether `parseQuantity` accepts the text. */
 export function isQuantity(text: string): boolean {
   try {
     parseQuantity(text);
@@ -179,8 +183,8 @@ export function isQuantity(text: string): boolean {
 }
 
 /**
- * The text Kubernetes writes: the same family as parsed, the largest suffix that leaves a whole number. Where the
- * family has no suffix that large (beyond `E` or `Ei`) the reference leaves it out, and so does this.
+ * Formats a quantity as Kubernetes does: in its format, with the largest suffix that leaves an integer. If the format
+ * has no suffix that large (beyond `E` or `Ei`), Kubernetes omits the suffix, and so does this function.
  */
 export function formatQuantity(quantity: Quantity): string {
   if (quantity.text !== undefined) return quantity.text;
@@ -197,7 +201,7 @@ function formatBinary(quantity: Quantity): string {
   return `${mantissa}${binarySuffixes[times] ?? ''}`;
 }
 
-/** Binary suffixes are for whole numbers from 1024 on; the rest would be rounded, or look odd. */
+/** Binary suffixes are used only for integers from 1024 on; other values would be rounded. */
 function isBinaryExact(quantity: Quantity): boolean {
   const magnitude = { ...quantity, unscaled: absolute(quantity.unscaled) };
   if (compareQuantities(magnitude, kibi) < 0) return false;
@@ -218,14 +222,14 @@ function formatDecimal({ unscaled, scale, family }: Quantity): string {
 
 const canonical = remembered((text) => formatQuantity(parseQuantity(text.trim())), { maxLength: maxRememberedLength });
 
-/** What a quantity reads back as after being stored: `0.5` is `500m`. Ignores space around it, as decoding does. */
+/** Returns the stored form of a quantity: `0.5` is `500m`. Surrounding space is ignored, as in decoding. */
 export function canonicalQuantity(value: string | number): string {
   return canonical(typeof value === 'string' ? value : String(value));
 }
 
 /**
- * The sum, in the family of the first unless that is zero. It is exact, unless one part has thousands of digits more
- * than the other: then it is that part.
+ * Returns the sum in the format of the first operand, unless that is zero. The sum is exact, unless one operand has
+ * thousands of digits more than the other; then the result is the larger operand.
  */
 export function addQuantities(first: Quantity, second: Quantity): Quantity {
   const family = first.unscaled === 0 ? second.family : first.family;
@@ -246,17 +250,17 @@ export function addQuantities(first: Quantity, second: Quantity): Quantity {
   return { unscaled, scale, wide: !fits, family };
 }
 
-/** The difference, in the family of the first unless that is zero. */
+/** Returns the difference in the format of the first operand, unless that is zero. */
 export function subtractQuantities(first: Quantity, second: Quantity): Quantity {
   return addQuantities(first, negateQuantity(second));
 }
 
-/** The same distance on the other side of zero. */
+/** Returns the negated quantity. */
 export function negateQuantity({ unscaled, scale, wide, family }: Quantity): Quantity {
   return { unscaled: negated(unscaled), scale, wide, family };
 }
 
-/** Negative, zero or positive as the first is less than, equal to or greater than the second. */
+/** Compares two quantities: -1, 0 or 1. */
 export function compareQuantities(first: Quantity, second: Quantity): -1 | 0 | 1 {
   const sign = quantitySign(first);
   const difference = sign - quantitySign(second);
@@ -264,21 +268,21 @@ export function compareQuantities(first: Quantity, second: Quantity): -1 | 0 | 1
   if (sign === 0) return 0;
   if (first.scale === second.scale) return order(first.unscaled, second.unscaled);
 
-  // By length first, so that no one can make us write out 1e999999999.
+  // Compares the lengths first, so that `1e999999999` is not expanded.
   const lengths = decimalLength(first) - decimalLength(second);
   if (lengths !== 0) return lengths * sign < 0 ? -1 : 1;
   const scale = Math.min(first.scale, second.scale);
   return order(atScale(first.unscaled, first.scale, scale), atScale(second.unscaled, second.scale, scale));
 }
 
-/** -1, 0 or 1. */
+/** Returns the sign: -1, 0 or 1. */
 export function quantitySign({ unscaled }: Quantity): -1 | 0 | 1 {
   return order(unscaled, 0);
 }
 
 /**
- * The value as a 64-bit integer, if Kubernetes holds it as one. `1000m` is not, for all that it equals 1: what was
- * written with a fraction stays with one.
+ * Returns the value as a 64-bit integer, if Kubernetes stores it as one. `1000m` is not, although it equals 1: a value
+ * with a fractional scale keeps it.
  */
 export function asInt64({ unscaled, scale, wide }: Quantity): bigint | undefined {
   if (wide || scale < 0) return undefined;
@@ -288,17 +292,17 @@ export function asInt64({ unscaled, scale, wide }: Quantity): bigint | undefined
   return isInt64(value) ? value : undefined;
 }
 
-/** Whether `asInt64` has an answer. */
+/** Reports whether `asInt64` returns a value. */
 export function isIntegerQuantity(quantity: Quantity): boolean {
   return asInt64(quantity) !== undefined;
 }
 
-/** The nearest float or one beside it; infinite beyond their range. */
+/** Returns the nearest float or a neighbor of it; infinite beyond the range of floats. */
 export function asApproximateFloat({ unscaled, scale }: Quantity): number {
   return scale === 0 ? Number(unscaled) : Number(unscaled) * powerOfTenAsGo(scale);
 }
 
-// Go multiplies two table entries, which for some powers is not the float nearest to the power.
+// Go multiplies two table entries, which for some powers is not the nearest float.
 function powerOfTenAsGo(power: number): number {
   if (power > 308) return Number.POSITIVE_INFINITY;
   if (power < -323) return 0;
@@ -309,8 +313,8 @@ function powerOfTenAsGo(power: number): number {
 }
 
 /**
- * How many `10^scale` it makes, rounded up. Beyond 64 bits it is the largest of them: the reference gives the low bits
- * or 0 there, which no caller can use.
+ * Returns the value in units of `10^scale`, rounded up. Beyond 64 bits the result is the largest 64-bit integer;
+ * Kubernetes returns the low bits or 0 there, which are useless to callers.
  */
 export function scaledValue(quantity: Quantity, scale: number): bigint {
   const { unscaled, wide } = quantity;
@@ -318,7 +322,7 @@ export function scaledValue(quantity: Quantity, scale: number): bigint {
   if (!wide || unscaled > 0 || quantity.scale >= scale) {
     return saturated(BigInt(atScale(unscaled, quantity.scale, scale)));
   }
-  // Kubernetes rounds a negative decimal towards zero, and then one up.
+  // Kubernetes rounds a negative decimal towards zero and then adds one.
   const divisor = 10n ** BigInt(scale - quantity.scale);
   const quotient = BigInt(unscaled) / divisor;
   return saturated(quotient * divisor === BigInt(unscaled) ? quotient : quotient + 1n);
@@ -330,7 +334,7 @@ function saturated(value: bigint): bigint {
 
 /**
  * Returns the value rounded up, in Kubernetes' 64-bit arithmetic: beyond the range a decimal keeps its low bits, which
- * may change its sign, and a scaled integer is 0. Only for rules of validation, whose results users see.
+ * may change its sign, and a scaled integer is 0. Use it only for validation rules, whose results users see.
  */
 export function wrappedValue(quantity: Quantity): bigint {
   const { unscaled, scale, wide } = quantity;
@@ -344,30 +348,30 @@ export function wrappedValue(quantity: Quantity): bigint {
   return isInRange ? saturatedValue : BigInt.asIntN(64, BigInt(atScale(unscaled, scale, 0)));
 }
 
-/** The whole number at or above it. Exact up to 2^53, far beyond any machine's memory in bytes. */
+/** Returns the value rounded up to an integer. Exact up to 2^53, which exceeds the memory of any machine in bytes. */
 export function quantityValue(quantity: Quantity): number {
   if (quantity.scale === 0 && typeof quantity.unscaled === 'number') return quantity.unscaled;
   return Number(scaledValue(quantity, 0));
 }
 
-/** The number of thousandths at or above it: the unit CPU is counted in. */
+/** Returns the value in thousandths, rounded up: the unit of CPU. */
 export function milliValue(quantity: Quantity): number {
   if (quantity.scale === MILLI && typeof quantity.unscaled === 'number') return quantity.unscaled;
   return Number(scaledValue(quantity, MILLI));
 }
 
-/** The nearest multiple of `10^scale` away from zero; what is a multiple already stays as it is. */
+/** Rounds away from zero to a multiple of `10^scale`; multiples stay unchanged. */
 export function roundUpQuantity(quantity: Quantity, scale: number): Quantity {
   if (quantity.scale >= scale) return quantity;
   const unscaled = atScale(quantity.unscaled, quantity.scale, scale);
   return { unscaled, scale, wide: quantity.wide, family: quantity.family };
 }
 
-/** `value × 10^from` counted in `10^to`, rounded away from zero. */
+/** Converts `value × 10^from` to units of `10^to`, rounded away from zero. */
 function atScale(value: Integer, from: number, to: number): Integer {
   if (from >= to || value === 0) return timesPowerOfTen(value, from - to);
   const power = to - from;
-  // Fewer digits than are to be cut off: nothing is left but the rounding.
+  // All digits are cut off; only the rounding remains.
   if (power > maxDigits * 2) return value > 0 ? 1 : -1;
   if (typeof value === 'number' && power <= 15) {
     const divisor = 10 ** power;
@@ -428,7 +432,7 @@ function absolute(value: Integer): Integer {
   return value < 0 ? negated(value) : value;
 }
 
-// From zero, so that there is no negative zero.
+// Subtracts from zero to avoid a negative zero.
 function negated(value: Integer): Integer {
   return typeof value === 'number' ? 0 - value : -value;
 }

@@ -1,12 +1,12 @@
-/** Chance, handed in by the entry point, so that a run can be repeated from its seed. */
+/** Randomness as a dependency, so that a run can be repeated from its seed. */
 
-/** A source of chance. */
+/** A random number generator. */
 export type Random = {
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
 };
 
-/** A source that gives the same numbers for the same seed: sfc32, 128 bits of state, good and fast. */
+/** Creates a deterministic generator from a seed: sfc32 with 128 bits of state. */
 export function seededRandom(seed: number | string): Random {
   let [a, b, c] = spread(String(seed));
   let counter = 1;
@@ -20,12 +20,14 @@ export function seededRandom(seed: number | string): Random {
       return (result >>> 0) / 2 ** 32;
     },
   };
-  // The state starts out close to the seed; a few rounds carry every bit of it everywhere.
+  // Warm-up: the initial state is close to the seed; a few rounds mix all bits.
   for (let round = 0; round < 12; round++) random.next();
   return random;
 }
 
-/** Three words that differ in about half of their bits for seeds that differ in one (murmur3's mixing). */
+/**
+ * Hashes the seed to three words (murmur3 finalizer): seeds that differ in one bit differ in about half of the bits.
+ */
 function spread(seed: string): [number, number, number] {
   let hash = 1779033703 ^ seed.length;
   for (let index = 0; index < seed.length; index++) {
@@ -40,19 +42,19 @@ function spread(seed: string): [number, number, number] {
   return [word(), word(), word()];
 }
 
-/** A whole number from 0 up to, not including, `limit`. */
+/** Returns an integer from 0 (inclusive) to `limit` (exclusive). */
 export function randomInteger(random: Random, limit: number): number {
   return Math.floor(random.next() * limit);
 }
 
-/** One of the items, which must not be empty. */
+/** Returns a random item of a non-empty list. */
 export function pick<T>(random: Random, items: readonly T[]): T {
   const index = randomInteger(random, items.length);
-  if (index >= items.length) throw new RangeError('there is nothing to pick from');
+  if (index >= items.length) throw new RangeError('cannot pick from an empty list');
   return items[index] as T;
 }
 
-/** The items in any order, each as likely as the next. */
+/** Returns the items in random order (uniform). */
 export function shuffle<T>(random: Random, items: readonly T[]): T[] {
   const shuffled = [...items];
   for (let index = shuffled.length - 1; index > 0; index--) {
@@ -62,7 +64,7 @@ export function shuffle<T>(random: Random, items: readonly T[]): T[] {
   return shuffled;
 }
 
-/** A duration stretched by up to `factor` of itself, so that many waits begun together do not end together. */
+/** Returns a duration extended by up to `factor` of itself, so that timers that start together do not fire together. */
 export function jitter(random: Random, durationMs: number, factor: number): number {
   return durationMs * (1 + random.next() * factor);
 }

@@ -1,15 +1,21 @@
-/** What a text was found to stand for, remembered: a cluster's objects say the same few things again and again. */
+/** Memoization of parsers: the objects of a cluster contain the same few texts again and again. */
 
-/** How much is remembered. */
+/** Limits of a memo. */
 export type RememberedOptions = {
-  /** Texts that are longer are worked out each time. */
+  /** Longer texts are not cached. */
   readonly maxLength: number;
 };
 
-/** When so many are remembered all are forgotten: whoever sends ever new texts is not to fill the memory. */
+/** The memo is cleared when it has this many entries, so that unbounded input from clients does not fill the memory. */
 const maxRemembered = 4096;
 
-/** The same function of a text, which must give the same for the same text whenever it is asked, worked out once. */
+/**
+ * Memoizes a pure function of a text.
+ *
+ * ```ts
+ * const parse = memoize(parseSchedule, { maxLength: 100 });
+ * ```
+ */
 export function remembered<T>(of: (text: string) => T, { maxLength }: RememberedOptions): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {

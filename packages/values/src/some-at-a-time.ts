@@ -1,9 +1,9 @@
 /**
- * Does something with each item, so many at a time, and gives what came of them in their order. If one fails no more
- * are begun, and the failure is thrown when those under way have ended.
+ * Maps items with a concurrency limit; the results are in the order of the items. After a failure no further item is
+ * started, and the error is thrown when the items in progress have ended.
  *
  * ```ts
- * await someAtATime(pods, 20, (pod) => client.delete(podKind, referenceTo(pod)));
+ * await mapConcurrently(pods, 20, (pod) => client.delete(podKind, referenceTo(pod)));
  * ```
  */
 export async function someAtATime<T, R>(

@@ -1,11 +1,11 @@
-/** The machine's own time and chance. Only entry points import this file. */
+/** System clock and randomness. Only entry points import this module. */
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 
-// The longest wait Node's timers can count; a longer one fires at once.
+// Maximum delay of Node's timers; a longer one would fire immediately.
 const maxDelayMs = 2 ** 31 - 1;
 
-/** The time of the machine. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsedMs: () => performance.now(),
@@ -35,5 +35,5 @@ export const systemClock: Clock = {
   },
 };
 
-/** The chance of the machine, different in each run. */
+/** Randomness of the system, different in each run. */
 export const systemRandom: Random = { next: () => Math.random() };

@@ -1,14 +1,18 @@
 /**
- * Kubernetes' times. On the wire they are RFC 3339 texts, whole seconds in UTC (`metav1.Time`) or microseconds
- * (`metav1.MicroTime`); to be calculated with they are an `Instant`.
+ * Kubernetes timestamps. On the wire they are RFC 3339 texts with seconds in UTC (`metav1.Time`) or microseconds
+ * (`metav1.MicroTime`); in memory they are an `Instant`.
+ *
+ * ```ts
+ * formatTime(parseTime('2024-02-29T13:00:00+01:00')); // '2024-02-29T12:00:00Z'
+ * ```
  */
 import { quoteBytes } from './duration.ts';
 import { ParseError } from './parse-error.ts';
 
-/** A point in time: milliseconds since 1970 in UTC, with a fraction for microseconds. */
+/** A point in time: milliseconds since the Unix epoch, with a fraction for microseconds. */
 export type Instant = number;
 
-/** What Go calls the zero time, and Kubernetes writes as null: the start of the year 1. */
+/** Go's zero time, which Kubernetes encodes as null: the start of the year 1. */
 export const zeroInstant: Instant = -62_135_596_800_000;
 
 const layouts = {
@@ -18,59 +22,58 @@ const layouts = {
 
 type Precision = keyof typeof layouts;
 
-// Almost every time Kubernetes meets was written by Kubernetes. The leap day is left to the thorough way.
+// Fast path: nearly all timestamps were written by Kubernetes. February 29 takes the slow path.
 const canonicalDate = /(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31/;
 const canonicalSeconds = new RegExp(`^\\d{4}-(?:${canonicalDate.source})T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\dZ$`);
 
-/** Reads a `metav1.Time`: any offset, any fraction. Throws `ParseError` with Go's text. */
+/** Parses a `metav1.Time` with any offset and fraction. Throws `ParseError` with the message of Go. */
 export function parseTime(text: string): Instant {
   return canonicalSeconds.test(text) ? Date.parse(text) : toInstant(parse(text, 'seconds'));
 }
 
-/** Reads a `metav1.MicroTime`, which has exactly six digits of fraction. Throws `ParseError` with Go's text. */
+/** Parses a `metav1.MicroTime` with exactly six fractional digits. Throws `ParseError` with the message of Go. */
 export function parseMicroTime(text: string): Instant {
   return toInstant(parse(text, 'microseconds'));
 }
 
-// What happens in a second is written with the same time again and again, and kept in thousands of objects; what is
-// told of it, some seconds later.
+// Cache of formatted seconds: thousands of objects contain the same timestamps, written within a few seconds.
 const texts = new Map<number, string>();
 const maxTexts = 64;
 
-/** The whole second an instant is in: `2024-02-29T12:00:00Z`. */
+/** Formats the second of an instant: `2024-02-29T12:00:00Z`. */
 export function formatTime(instant: Instant): string {
   const second = Math.floor(instant / 1000);
   const known = texts.get(second);
   if (known !== undefined) return known;
-  // Joined, it is one piece. A text put together with `+` stays in pieces, and one such text has V8 write the JSON of a
-  // whole object in the slow way.
+  // `join` returns a flat string. A concatenation with `+` is a rope, and a single rope makes V8 encode a whole object
+  // as JSON on its slow path.
   const text = [formatSecond(second), 'Z'].join('');
   if (texts.size === maxTexts) texts.clear();
   texts.set(second, text);
   return text;
 }
 
-/** An instant to the microsecond: `2024-02-29T12:00:00.123456Z`. */
+/** Formats an instant with microseconds: `2024-02-29T12:00:00.123456Z`. */
 export function formatMicroTime(instant: Instant): string {
   const microseconds = Math.round(instant * 1000);
   const second = Math.floor(microseconds / 1e6);
   return `${formatSecond(second)}.${String(microseconds - second * 1e6).padStart(6, '0')}Z`;
 }
 
-/** What a `metav1.Time` reads back as after being stored; null for the zero time. */
+/** Returns the stored form of a `metav1.Time`; null for the zero time. */
 export function canonicalTime(text: string): string | null {
   if (canonicalSeconds.test(text) && !text.startsWith('0001-01-01')) return text;
   const parsed = parse(text, 'seconds');
   return isZero(parsed) ? null : `${formatSecond(parsed.second)}Z`;
 }
 
-/** What a `metav1.MicroTime` reads back as after being stored; null for the zero time. */
+/** Returns the stored form of a `metav1.MicroTime`; null for the zero time. */
 export function canonicalMicroTime(text: string): string | null {
   const parsed = parse(text, 'microseconds');
   return isZero(parsed) ? null : `${formatSecond(parsed.second)}.${parsed.fraction}Z`;
 }
 
-/** A time as it was written: the second since 1970, and the digits after the point. An instant has not room for all. */
+/** A parsed timestamp: the Unix second and the fractional digits, which may exceed the precision of an instant. */
 type Parsed = { readonly second: number; readonly fraction: string };
 
 function toInstant({ second, fraction }: Parsed): Instant {
@@ -81,7 +84,7 @@ function isZero({ second, fraction }: Parsed): boolean {
   return second * 1000 === zeroInstant && !/[1-9]/.test(fraction);
 }
 
-/** The days of a month, 1 to 12, leap years considered. */
+/** Returns the number of days of a month (1 to 12), including leap years. */
 export function daysInMonth(year: number, month: number): number {
   if (month === 2) return isLeapYear(year) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
@@ -91,7 +94,7 @@ function isLeapYear(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
-/** The instant of a date and time of day in UTC. Unlike `Date.UTC` it takes the years 0 to 99 for what they are. */
+/** Returns the instant of a date and time in UTC. Unlike `Date.UTC`, it does not map the years 0 to 99 to 1900. */
 export function instantOf(year: number, month: number, day: number, hour = 0, minute = 0, second = 0): Instant {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -102,12 +105,12 @@ export function instantOf(year: number, month: number, day: number, hour = 0, mi
 function formatSecond(second: number): string {
   const date = new Date(second * 1000);
   const year = date.getUTCFullYear();
-  // JavaScript writes years before 0 and after 9999 with six digits, Go with as many as it takes.
+  // JavaScript formats years before 0 and after 9999 with six digits, Go with as many as necessary.
   const yearText = (year < 0 ? '-' : '') + String(Math.abs(year)).padStart(4, '0');
   return yearText + date.toISOString().slice(-20, -5);
 }
 
-/** Walks the text along Go's layout, field by field, so that a failure names the same field as Go does. */
+/** Parses field by field along Go's layout, so that an error names the same field as Go does. */
 function parse(text: string, precision: Precision): Parsed {
   const layout = layouts[precision];
   let position = 0;

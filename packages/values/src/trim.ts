@@ -1,6 +1,6 @@
 /**
- * Removes every trailing character that is in the set, in linear time. A pattern such as `/0+$/` does not: it scans each
- * run of zeros once for every zero it begins with, so a long text of them takes quadratic time.
+ * Removes all trailing characters that are in the set, in linear time. A regular expression such as `/0+$/` takes
+ * quadratic time, because it scans each run of zeros once for every zero in it.
  */
 export function trimTrailing(text: string, characters: string): string {
   let end = text.length;

@@ -1,16 +1,24 @@
-/** A clock that stands still until it is told to move. Timers fire in order of time, and of setting where equal. */
+/** Virtual clock for tests and simulations. Timers fire in the order of their due time, then of their creation. */
 import type { CancelTimer, Clock } from './clock.ts';
 import type { Instant } from './time.ts';
 
-/** A clock for tests and simulations. */
+/**
+ * A clock that only moves when it is advanced.
+ *
+ * ```ts
+ * const clock = virtualClock();
+ * clock.setTimer(1000, () => console.log('a second later'));
+ * clock.advance(1000);
+ * ```
+ */
 export type VirtualClock = Clock & {
-  /** When the next timer is due, if one is set. */
+  /** Returns the due time of the next timer, if there is one. */
   nextTimer(): Instant | undefined;
-  /** Moves on by `durationMs`, firing every timer due on the way at its own time, those set meanwhile included. */
+  /** Advances by `durationMs` and fires every due timer at its own time, including timers that are set meanwhile. */
   advance(durationMs: number): void;
-  /** Moves to the next timer and fires it; false if there is none. */
+  /** Advances to the next timer and fires it; returns false if there is none. */
   step(): boolean;
-  /** As `advance`, but lets promises settle before and after each timer, so that async code runs to its next wait. */
+  /** Like `advance`, but lets promises settle before and after each timer, so that async code runs to its next wait. */
   advanceAsync(durationMs: number): Promise<void>;
 };
 
@@ -19,7 +27,7 @@ type Timer = { readonly due: Instant; readonly order: number; callback: (() => v
 /** Lets async code run to its next wait. */
 export type Settle = () => Promise<void>;
 
-/** A clock that starts at `start` and moves only when asked to; `settle` is what `advanceAsync` does around each timer. */
+/** Creates a clock at `start`. `advanceAsync` calls `settle` around each timer. */
 export function virtualClock(start: Instant = 0, settle: Settle = turn): VirtualClock {
   let now = start;
   let timersSet = 0;
@@ -70,33 +78,33 @@ export function virtualClock(start: Instant = 0, settle: Settle = turn): Virtual
   };
 }
 
-/** What lies between two times of our days that a number can tell apart, in milliseconds. */
+/** Resolution of a present-day timestamp in milliseconds. */
 const leastMs = 2 ** -12;
 
-/** A timer never fires before its time: who finds that a little is left would wait for that, without end. */
+/** A timer never fires early: code that finds some time left would wait for it again, forever. */
 function dueAfter(now: Instant, delayMs: number): Instant {
   const due = now + delayMs;
   return due - now < delayMs ? due + leastMs : due;
 }
 
-/** A turn of the event loop: every promise that can settle without time passing has. */
+/** Waits for one turn of the event loop, after which every promise that needs no time has settled. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** After so many ticks the event loop has its turn: it is there that errors which nobody handles are found. */
+/** After this many ticks the event loop runs, which detects unhandled errors. */
 const ticksATurn = 100;
 
 /**
- * For code that waits for promises and for this clock, and never for the machine: ticks come when no promise is left
- * that can settle, as turns do, and cost a fraction.
+ * Returns a faster `settle` for code that waits only for promises and this clock, never for I/O: a tick runs when no
+ * promise can settle, like an event loop turn, at a fraction of the cost.
  */
 export function ticking(): Settle {
   let ticks = 0;
   return () => (++ticks % ticksATurn === 0 ? turn() : new Promise((resolve) => process.nextTick(resolve)));
 }
 
-/** A binary heap by due time. Cancelled timers are dropped when they come to the top. */
+/** Binary heap by due time. Cancelled timers are dropped when they reach the top. */
 function timerHeap() {
   const heap: Timer[] = [];
   const isBefore = (a: Timer, b: Timer) => a.due < b.due || (a.due === b.due && a.order < b.order);

@@ -5,59 +5,62 @@ import { createDeframer, frame } from './framing.ts';
 import type { Method } from './method.ts';
 import { codeOfHeader, codeOfHttpStatus, codeOfReset, GrpcError, messageOfHeader, type StatusCode } from './status.ts';
 
-/** What a call may be given beside its request. */
+/** Deadline, cancellation and metadata of a call. */
 export type CallOptions = {
-  /** Fails the call with DEADLINE_EXCEEDED after this long; the server is told. */
+  /** Fails the call with DEADLINE_EXCEEDED after this time. The deadline is also sent to the server. */
   readonly timeoutMs?: number;
   /** Cancels the call. */
   readonly signal?: AbortSignal;
   readonly metadata?: Readonly<Record<string, string>>;
 };
 
-/** A call in which both sides send as they please. */
+/** A bidirectional streaming call. */
 export interface BidirectionalCall<Request, Response> {
-  /** Sends a message, once there is a connection. */
+  /** Sends a message as soon as the connection is established. */
   send(request: Request): void;
-  /** Says that no more will be sent. */
+  /** Closes the sending side of the call. */
   end(): void;
-  /** What the server sends, to be read once; throws if the call fails. Leaving the loop cancels the call. */
+  /**
+   * Messages from the server, readable once. Iteration throws if the call fails, and cancels the call if the loop is
+   * left early.
+   */
   readonly responses: AsyncIterable<Response>;
 }
 
 /**
- * Calls to one server, over one connection that is kept alive and made anew when lost. A call that fails is not tried
- * again: only the caller knows whether it may be.
+ * gRPC calls to one server over one connection, which is kept alive and re-established when it is lost. A failed call
+ * is not retried: only the caller knows whether the call is idempotent.
  */
 export interface Channel {
-  /** One message each way. */
+  /** Unary call: one request, one response. */
   unary<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
     options?: CallOptions,
   ): Promise<Response>;
-  /** One message there, any number back. Leaving the loop cancels the call. */
+  /** Server streaming call: one request, any number of responses. Leaving the loop early cancels the call. */
   serverStream<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
     options?: CallOptions,
   ): AsyncIterable<Response>;
-  /** Any number of messages each way. */
+  /** Bidirectional streaming call. */
   bidirectional<Request, Response>(
     method: Method<Request, Response>,
     options?: CallOptions,
   ): BidirectionalCall<Request, Response>;
-  /** Takes no more calls; the connection ends when those under way are over. */
+  /** Accepts no more calls; the connection is closed when the calls in flight have ended. */
   close(): void;
 }
 
-/** How a channel is set up. */
+/** Options of a channel. */
 export type ChannelOptions = ConnectionOptions & {
-  /** A longer message from the server fails its call. */
+  /** Maximum size of a message from the server; a larger one fails its call. */
   readonly maxMessageBytes?: number;
 };
 
 /**
- * Makes a {@link Channel}; nothing is connected before the first call.
+ * Creates a {@link Channel}. The connection is established by the first call.
  *
  * ```ts
  * const channel = createChannel({ clock, targets: [{ socketPath: '/run/containerd/containerd.sock' }] });
@@ -105,7 +108,7 @@ export function createChannel(options: ChannelOptions): Channel {
     await ended;
     const [response] = received;
     if (!response || received.length > 1) {
-      throw new GrpcError('INTERNAL', `one message was to come, ${received.length} came`, { wasSent: true });
+      throw new GrpcError('INTERNAL', `expected one response message, received ${received.length}`, { wasSent: true });
     }
     return method.decode(response);
   }
@@ -117,13 +120,13 @@ export function createChannel(options: ChannelOptions): Channel {
         for (const message of deframer.push(chunk as Buffer)) yield decode(message);
       }
     } catch (error) {
-      // If the stream broke, that has settled how the call ended, and says more.
+      // If the stream failed, its error is already the status of the call and is more specific.
       call.stop('INTERNAL', (error as Error).message);
     } finally {
       call.stream.close(constants.NGHTTP2_CANCEL);
     }
     await call.ended;
-    if (deframer.hasRest()) throw new GrpcError('INTERNAL', 'the last message is cut off', { wasSent: true });
+    if (deframer.hasRest()) throw new GrpcError('INTERNAL', 'the last message is incomplete', { wasSent: true });
   }
 
   return {
@@ -135,7 +138,7 @@ export function createChannel(options: ChannelOptions): Channel {
     },
     bidirectional(method, callOptions = {}) {
       const starting = start(method.path, callOptions);
-      // Whoever reads the responses is told of a failure; to send into a failed call does nothing.
+      // Failures are reported by `responses`; sending on a failed call has no effect.
       const onceStarted = (act: (stream: ClientHttp2Stream) => void) =>
         void starting.then(
           ({ stream }) => stream.writable && act(stream),
@@ -157,9 +160,9 @@ export function createChannel(options: ChannelOptions): Channel {
 
 type Call = {
   readonly stream: ClientHttp2Stream;
-  /** Settles when the call is over; rejects unless it ended with OK. */
+  /** Settles when the call has ended; rejects unless its status is OK. */
   readonly ended: Promise<void>;
-  /** Ends the call with an outcome of our own, unless it has one. */
+  /** Ends the call with a status of the client, unless it already has a status. */
   stop(code: StatusCode, message: string): void;
 };
 
@@ -168,7 +171,7 @@ type Limits = { readonly timeoutMs: number | undefined; readonly signal: AbortSi
 function followCall(stream: ClientHttp2Stream, clock: Clock, { timeoutMs, signal }: Limits): Call {
   let status: GrpcError | 'OK' | undefined;
   let breakage: Error | undefined;
-  // A closed stream no longer knows its session.
+  // A closed stream has no reference to its session.
   const { session } = stream;
   const settle = (code: StatusCode, message: string) => {
     const wasSent = stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM;
@@ -186,7 +189,9 @@ function followCall(stream: ClientHttp2Stream, clock: Clock, { timeoutMs, signal
   };
 
   const cancelTimeout =
-    timeoutMs === undefined ? () => {} : clock.setTimer(timeoutMs, () => stop('DEADLINE_EXCEEDED', 'the time is up'));
+    timeoutMs === undefined
+      ? () => {}
+      : clock.setTimer(timeoutMs, () => stop('DEADLINE_EXCEEDED', 'the deadline is exceeded'));
   const onAbort = () => stop('CANCELLED', 'the call was cancelled');
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort);
@@ -194,7 +199,7 @@ function followCall(stream: ClientHttp2Stream, clock: Clock, { timeoutMs, signal
   stream.on('response', (headers) => {
     readStatus(headers);
     const httpStatus = headers[':status'];
-    if (httpStatus !== 200) stop(codeOfHttpStatus(httpStatus ?? 0), `the answer has HTTP status ${httpStatus}`);
+    if (httpStatus !== 200) stop(codeOfHttpStatus(httpStatus ?? 0), `the response has HTTP status ${httpStatus}`);
   });
   stream.on('trailers', readStatus);
   stream.on('error', (error) => {
@@ -210,12 +215,12 @@ function followCall(stream: ClientHttp2Stream, clock: Clock, { timeoutMs, signal
       else reject(status);
     });
   });
-  // The one who reads the stream awaits it, but perhaps not before it rejects.
+  // The reader of the stream awaits this promise, but possibly after it has rejected.
   ended.catch(() => {});
   return { stream, ended, stop };
 }
 
-/** Waits for a stream to open, but no longer than the call may take. */
+/** Waits for a stream to open, at most until the deadline of the call. */
 async function withinTime(
   opening: Promise<ClientHttp2Stream>,
   clock: Clock,
@@ -225,7 +230,9 @@ async function withinTime(
   const giveUp = Promise.withResolvers<never>();
   const fail = (code: StatusCode, message: string) => giveUp.reject(new GrpcError(code, message, { wasSent: false }));
   const cancelTimeout =
-    timeoutMs === undefined ? () => {} : clock.setTimer(timeoutMs, () => fail('DEADLINE_EXCEEDED', 'the time is up'));
+    timeoutMs === undefined
+      ? () => {}
+      : clock.setTimer(timeoutMs, () => fail('DEADLINE_EXCEEDED', 'the deadline is exceeded'));
   const onAbort = () => fail('CANCELLED', 'the call was cancelled');
   signal?.addEventListener('abort', onAbort);
   try {
@@ -242,7 +249,7 @@ async function withinTime(
   }
 }
 
-/** At most eight digits and a unit. */
+/** Formats the `grpc-timeout` header: at most eight digits and a unit. */
 function timeoutHeader(timeoutMs: number): string {
   return timeoutMs < 1e8 ? `${Math.ceil(timeoutMs)}m` : `${Math.min(99_999_999, Math.ceil(timeoutMs / 1000))}S`;
 }

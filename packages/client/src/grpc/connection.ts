@@ -4,13 +4,15 @@ import { connect as connectTls, type SecureContextOptions } from 'node:tls';
 import type { CancelTimer, Clock } from '@kruise/values/clock';
 import { GrpcError } from './status.ts';
 
-/** Where a server listens: a host and port, or the path of a unix socket. */
+/** Address of a server: host and port, or the path of a Unix socket. */
 export type Target = { readonly host: string; readonly port: number } | { readonly socketPath: string };
 
-/** How to make sure of the server, and how it can make sure of us. Without it a connection is plain. */
+/** TLS configuration: CA bundle, client certificate and server name. Without it the connection is plain text. */
 export type TlsOptions = Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> & { readonly serverName?: string };
 
-/** Reads endpoints as etcd's tools take them: `http://host:port`, `https://host:port`, `unix:///path`, `host:port`. */
+/**
+ * Parses endpoints in the format of etcd's tools: `http://host:port`, `https://host:port`, `unix:///path`, `host:port`.
+ */
 export function parseEndpoints(
   endpoints: readonly string[],
   tls: TlsOptions | undefined,
@@ -20,7 +22,7 @@ export function parseEndpoints(
     const url = URL.parse(endpoint.includes('://') ? endpoint : `http://${endpoint}`);
     if (!url || !['http:', 'https:', 'unix:'].includes(url.protocol)) throw new Error(`${endpoint} is not an endpoint`);
     const isThisSecure = url.protocol === 'https:';
-    if ((isSecure ??= isThisSecure) !== isThisSecure) throw new Error('either all endpoints use TLS or none does');
+    if ((isSecure ??= isThisSecure) !== isThisSecure) throw new Error('all endpoints must use TLS, or none');
     if (url.protocol === 'unix:') return { socketPath: decodeURIComponent(url.pathname) };
     const port = Number(url.port || (isThisSecure ? 443 : 80));
     return { host: url.hostname.replace(/^\[|\]$/g, ''), port };
@@ -28,41 +30,41 @@ export function parseEndpoints(
   return { targets, ...(isSecure && { tls: tls ?? {} }) };
 }
 
-/** How a connection is made and kept; the defaults suit servers on the same machine or network. */
+/** Options of a connection; the defaults suit servers on the same machine or network. */
 export type ConnectionOptions = {
   readonly clock: Clock;
-  /** Tried in turn. */
+  /** Addresses, tried in turn. */
   readonly targets: readonly Target[];
   readonly tls?: TlsOptions;
   readonly connectTimeoutMs?: number;
-  /** After failures, the longest wait before it is tried again. */
+  /** Maximum backoff between failed connection attempts. */
   readonly maxBackoffMs?: number;
-  /** While calls are under way, the server is asked for a sign of life this often… */
+  /** Interval of keepalive pings while calls are in flight. */
   readonly keepAliveMs?: number;
-  /** …and given up if there is none for this long. */
+  /** Time without a ping response after which the connection is closed. */
   readonly keepAliveTimeoutMs?: number;
 };
 
-/** One HTTP/2 connection at a time, made when first needed and made anew when lost. */
+/** At most one HTTP/2 connection, established on first use and re-established when it is lost. */
 export interface Connection {
   /**
-   * Opens a stream for a call. Waits for a connection being made; throws, at once, while the last attempt is recent
-   * and failed.
+   * Opens a stream for a call. Waits for a connection in progress; fails immediately while the connection is in
+   * backoff.
    */
   open(headers: OutgoingHttpHeaders): Promise<ClientHttp2Stream>;
-  /** Ends the connection once the calls under way are over. */
+  /** Closes the connection when the calls in flight have ended. */
   close(): void;
 }
 
 const firstBackoffMs = 100;
 const backoffFactor = 1.6;
-/** HTTP/2's default of 64 KB makes a sender wait for us several times a megabyte. */
+/** With the default HTTP/2 window of 64 KB, a sender has to wait for window updates several times per megabyte. */
 const streamWindowBytes = 4 * 2 ** 20;
 const sessionWindowBytes = 16 * 2 ** 20;
-/** Beyond Node's default of 10, hundreds of calls with large messages at once would be reset by our own side. */
+/** With Node's default of 10 MB, hundreds of concurrent calls with large messages would be reset by the client. */
 const sessionMemoryMegabytes = 1024;
 
-/** Makes a {@link Connection}; nothing is connected yet. */
+/** Creates a {@link Connection}. Nothing is connected yet. */
 export function createConnection(options: ConnectionOptions): Connection {
   const { clock, targets, maxBackoffMs = 10_000, keepAliveMs = 30_000, keepAliveTimeoutMs = 10_000 } = options;
   let current: ActiveSession | undefined;
@@ -136,7 +138,7 @@ function openStream(session: ClientHttp2Session, headers: OutgoingHttpHeaders): 
   try {
     return session.request(headers, { endStream: false });
   } catch (error) {
-    // The session has ended, though that has not been told yet.
+    // The session has ended, but its close event has not been emitted yet.
     throw unavailable(error);
   }
 }
@@ -169,25 +171,23 @@ function openSession(
           ...(tls.serverName !== undefined && { servername: tls.serverName }),
         })
       : connectSocket({ ...address, noDelay: true });
-    // A TLS alert after the handshake, as from a server that wants a certificate, otherwise leaves socket and session
-    // half open for good.
+    // A TLS alert after the handshake, for example from a server that requires a client certificate, would otherwise
+    // leave socket and session half open forever.
     socket.on('error', () => socket.destroy());
     const session = connect(authority, {
       createConnection: () => socket,
       maxSessionMemory: sessionMemoryMegabytes,
       settings: { enablePush: false, initialWindowSize: streamWindowBytes },
     });
-    const cancelTimeout = clock.setTimer(connectTimeoutMs, () =>
-      session.destroy(new Error('the connection timed out')),
-    );
-    // Stays for good: an error after the connection was made is told by the streams it breaks.
+    const cancelTimeout = clock.setTimer(connectTimeoutMs, () => session.destroy(new Error('connection timed out')));
+    // The listener stays registered: an error after the connection is established is reported by its streams.
     session.on('error', (error) => {
       cancelTimeout();
       reject(error);
     });
-    // A server that closes before it says anything gives no error.
-    session.once('close', () => reject(new Error('the connection was closed')));
-    // Not at 'connect': until its settings come, the other side may not speak HTTP/2 at all.
+    // A server that closes the connection before it sends anything causes no error event.
+    session.once('close', () => reject(new Error('connection closed')));
+    // The 'connect' event is too early: until the settings arrive, the server may not be an HTTP/2 server.
     session.once('remoteSettings', () => {
       cancelTimeout();
       session.setLocalWindowSize(sessionWindowBytes);
@@ -196,7 +196,10 @@ function openSession(
   });
 }
 
-/** Destroys the session if it gives no sign of life. Servers take it amiss to be asked while no call is under way. */
+/**
+ * Destroys the session if pings are not answered. Pings are sent only while calls are in flight, because servers reject
+ * them otherwise.
+ */
 function keepAlive(active: ActiveSession, clock: Clock, period: { everyMs: number; timeoutMs: number }): CancelTimer {
   const { session } = active;
   let cancel: CancelTimer;
@@ -205,7 +208,7 @@ function keepAlive(active: ActiveSession, clock: Clock, period: { everyMs: numbe
   };
   const ask = () => {
     if (session.destroyed) return;
-    cancel = clock.setTimer(period.timeoutMs, () => session.destroy(new Error('the server gives no sign of life')));
+    cancel = clock.setTimer(period.timeoutMs, () => session.destroy(new Error('keepalive ping timed out')));
     session.ping(() => {
       cancel();
       if (!session.destroyed) wait();

@@ -34,7 +34,7 @@ test('a message longer than allowed is refused before it has come', () => {
   const deframer = createDeframer(100);
   assert.throws(
     () => deframer.push(Buffer.from([0, 0, 0, 0, 101])),
-    /a message of 101 bytes is more than the 100 allowed/,
+    /message of 101 bytes exceeds the limit of 100 bytes/,
   );
 });
 

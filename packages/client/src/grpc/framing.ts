@@ -1,10 +1,7 @@
-/**
- * gRPC puts before each message a byte that says whether it is compressed, which ours never are, and its length in
- * four bytes.
- */
+/** Message prefix of gRPC: a compression flag in one byte (never set here) and the length in four bytes. */
 const headerBytes = 5;
 
-/** A message ready to be sent. */
+/** Returns a message with its gRPC prefix. */
 export function frame(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(headerBytes + message.length);
   framed[0] = 0;
@@ -13,17 +10,17 @@ export function frame(message: Uint8Array): Buffer {
   return framed;
 }
 
-/** Takes messages out of a stream of bytes cut anywhere. */
+/** Splits a byte stream into gRPC messages. */
 export interface Deframer {
-  /** Takes in the next bytes and gives out the messages they complete. */
+  /** Adds bytes; returns the messages that are complete now. */
   push(chunk: Uint8Array): readonly Uint8Array[];
-  /** Whether the bytes end within a message. */
+  /** Reports whether the bytes end within a message. */
   hasRest(): boolean;
 }
 
-/** Makes a {@link Deframer} that throws on a message of more than `maxMessageBytes`. */
+/** Creates a {@link Deframer} that throws on a message of more than `maxMessageBytes`. */
 export function createDeframer(maxMessageBytes: number): Deframer {
-  // Kept apart until a message is complete: to join at every chunk would copy a large message many times over.
+  // Chunks are joined only when a message is complete: joining at every chunk would copy a large message many times.
   let chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   let neededBytes = headerBytes;
@@ -40,10 +37,10 @@ export function createDeframer(maxMessageBytes: number): Deframer {
       for (;;) {
         neededBytes = headerBytes;
         if (bytes.length - offset < neededBytes) break;
-        if (bytes[offset] !== 0) throw new Error('the message is compressed, which was not asked for');
+        if (bytes[offset] !== 0) throw new Error('the message is compressed, but compression was not negotiated');
         const messageBytes = bytes.readUInt32BE(offset + 1);
         if (messageBytes > maxMessageBytes) {
-          throw new Error(`a message of ${messageBytes} bytes is more than the ${maxMessageBytes} allowed`);
+          throw new Error(`message of ${messageBytes} bytes exceeds the limit of ${maxMessageBytes} bytes`);
         }
         neededBytes = headerBytes + messageBytes;
         if (bytes.length - offset < neededBytes) break;

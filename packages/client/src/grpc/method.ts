@@ -8,14 +8,14 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 
-/** One method of a service: where it is called, and how its messages become bytes. */
+/** A gRPC method: its path and the encoding of its messages. */
 export type Method<Request, Response> = {
   readonly path: string;
   encode(request: Request): Uint8Array;
   decode(bytes: Uint8Array): Response;
 };
 
-/** The method a generated service description describes. Requests may be plain objects; fields left out are unset. */
+/** Returns the method of a generated service descriptor. Requests may be plain objects; omitted fields are unset. */
 export function methodOf<Input extends DescMessage, Output extends DescMessage>(
   description: DescMethod & { readonly input: Input; readonly output: Output },
 ): Method<MessageInitShape<Input>, MessageShape<Output>> {
@@ -23,7 +23,7 @@ export function methodOf<Input extends DescMessage, Output extends DescMessage>(
   return {
     path: `/${parent.typeName}/${name}`,
     encode: (request) => toBinary(input, create(input, request)),
-    // Fields of newer servers are of no use, and keeping them costs memory.
+    // Unknown fields of newer servers are dropped to save memory.
     decode: (bytes) => fromBinary(output, bytes, { readUnknownFields: false }),
   };
 }

@@ -1,4 +1,4 @@
-/** gRPC's status codes, by number. */
+/** gRPC status codes, indexed by number. */
 export const statusCodes = [
   'OK',
   'CANCELLED',
@@ -19,16 +19,16 @@ export const statusCodes = [
   'UNAUTHENTICATED',
 ] as const;
 
-/** The outcome of a call. */
+/** Status code of a call. */
 export type StatusCode = (typeof statusCodes)[number];
 
-/** A call that did not end well: what the server said, or what kept it from saying anything. */
+/** A failed gRPC call: the status of the server, or a connection error. */
 export class GrpcError extends Error {
   override readonly name = 'GrpcError';
   readonly code: StatusCode;
-  /** What the server said, without the code. */
+  /** Message of the server without the code. */
   readonly description: string;
-  /** Whether the server may have seen the request; if not, any call can be tried again. */
+  /** Reports whether the server may have received the request. If not, every call can be retried. */
   readonly wasSent: boolean;
 
   constructor(code: StatusCode, message: string, options: { readonly wasSent: boolean; readonly cause?: unknown }) {
@@ -39,9 +39,12 @@ export class GrpcError extends Error {
   }
 }
 
-/** The error as Go's gRPC prints it, which Kubernetes passes on to its users: `rpc error: code = NotFound desc = …`. */
+/**
+ * Formats an error as Go's gRPC does, because Kubernetes shows this text to users: `rpc error: code = NotFound desc =
+ * …`.
+ */
 export function goErrorText({ code, description }: GrpcError): string {
-  // Go alone spells the word with one l.
+  // Only Go spells this code with one l.
   const name = code === 'CANCELLED' ? 'Canceled' : code === 'OK' ? 'OK' : camelCase(code);
   return `rpc error: code = ${name} desc = ${description}`;
 }
@@ -50,12 +53,12 @@ function camelCase(code: string): string {
   return code.replace(/([A-Z])([A-Z]*)_?/g, (_, first: string, rest: string) => first + rest.toLowerCase());
 }
 
-/** The code a `grpc-status` header stands for. */
+/** Returns the code of a `grpc-status` header. */
 export function codeOfHeader(header: string): StatusCode {
   return statusCodes[Number(header)] ?? 'UNKNOWN';
 }
 
-/** What a proxy's plain HTTP answer means for a call. */
+/** Maps the HTTP status of a proxy to a gRPC code. */
 export function codeOfHttpStatus(status: number): StatusCode {
   switch (status) {
     case 400:
@@ -76,7 +79,7 @@ export function codeOfHttpStatus(status: number): StatusCode {
   }
 }
 
-/** What the reset of an HTTP/2 stream means for the call it carried, by HTTP/2 error code. */
+/** Maps the HTTP/2 error code of a stream reset to a gRPC code. */
 export function codeOfReset(resetCode: number): StatusCode {
   switch (resetCode) {
     case 7: // REFUSED_STREAM
@@ -92,7 +95,7 @@ export function codeOfReset(resetCode: number): StatusCode {
   }
 }
 
-/** A `grpc-message` header in plain text: it is percent-encoded UTF-8, and may be broken. */
+/** Decodes a `grpc-message` header: percent-encoded UTF-8, which may be malformed. */
 export function messageOfHeader(header: string): string {
   try {
     return decodeURIComponent(header);

@@ -13,55 +13,61 @@ import type { CancelTimer, Clock } from '@kruise/values/clock';
 import { type DialOptions, dial, type Endpoint } from './dial.ts';
 import { ConnectError, reasonOf, TransportError } from './transport-error.ts';
 
-/** One request as it goes onto the wire. */
+/** An HTTP request. */
 export type WireRequest = {
   readonly method: string;
-  /** With the query. */
+  /** Path and query. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body?: Buffer;
   readonly signal?: AbortSignal;
 };
 
-/** The head of an answer, and its body as it comes. */
+/** Status and headers of a response, and its body as a stream. */
 export type WireAnswer = {
   readonly code: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
-  /** Whether the server has ended the answer, rather than the connection: asked once the body is over. */
+  /** Reports whether the server, not a lost connection, ended the body. Valid after the body has ended. */
   readonly isWhole: () => boolean;
 };
 
-/** The connections to one server, made when needed. */
+/** Connection pool of one server. */
 export interface Connections {
-  /** Sends a request. What fails before its answer begins is a {@link TransportError}, or the signal's reason. */
+  /** Sends a request. Rejects with a {@link TransportError} or the reason of the signal if no response arrives. */
   send(request: WireRequest): Promise<WireAnswer>;
-  /** Ends every connection, and with it whatever is under way. */
+  /** Closes every connection and aborts the requests in flight. */
   close(): void;
-  /** Ends each connection once nothing is under way on it. */
+  /** Closes each connection when it is idle. */
   retire(): void;
 }
 
-/** How connections are made and watched over. */
+/** Timeouts and keepalive of connections. */
 export type ConnectionOptions = DialOptions & {
-  /** While requests are under way, a server is asked for a sign of life this often… */
+  /** Interval of keepalive pings while requests are in flight. */
   readonly keepAliveMs: number;
-  /** …and given up if there is none for this long. */
+  /** Time without a ping response after which the connection is closed. */
   readonly keepAliveTimeoutMs: number;
 };
 
-/** HTTP/2's default of 64 KB makes a server wait for us several times a megabyte: a third of the speed of watches. */
+/**
+ * With the default HTTP/2 window of 64 KB, a server waits for window updates several times per megabyte: watches run at
+ * a third of the speed.
+ */
 const streamWindowBytes = 2 ** 20;
-/** As good as none: were there one, a few watches that nobody reads would stop all others on the connection. */
+/**
+ * Effectively unlimited: with a session window, a few watches that are not read would block all others on the
+ * connection.
+ */
 const sessionWindowBytes = 2 ** 30;
-/** Beyond Node's default of 10, hundreds of large answers at once would be reset by our own side. */
+/** With Node's default of 10 MB, hundreds of concurrent large responses would be reset by the client. */
 const sessionMemoryMegabytes = 1024;
-/** An idle connection of HTTP/1.1 is left before servers, which wait 90 s and more, leave it under our hands. */
+/** Idle HTTP/1.1 connections are closed before servers close them, which takes 90 s or more. */
 const idleMs = 60_000;
-/** Until a server has said how many streams it takes. */
+/** Limit of concurrent streams until the server has sent its settings. */
 const usualStreams = 100;
 
-/** Makes {@link Connections} to a server; nothing is connected yet. */
+/** Creates {@link Connections} to a server. Nothing is connected yet. */
 export function createConnections(endpoint: Endpoint, options: ConnectionOptions): Connections {
   const sessions = new Set<Session>();
   let connecting: Promise<void> | undefined;
@@ -120,7 +126,7 @@ function closed(): TransportError {
   return new TransportError('the client is closed', { wasSent: false });
 }
 
-/** What a promise gives, unless the signal is aborted before. */
+/** Returns the result of a promise, or rejects when the signal is aborted. */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
@@ -146,8 +152,10 @@ function openSession({ server }: Endpoint, options: ConnectionOptions, socket: S
       maxSessionMemory: sessionMemoryMegabytes,
       settings: { enablePush: false, initialWindowSize: streamWindowBytes },
     });
-    const cancel = clock.setTimer(connectTimeoutMs, () => http2.destroy(new Error('the server did not greet')));
-    // Stays for good: an error after the connection was made is told by the streams it breaks.
+    const cancel = clock.setTimer(connectTimeoutMs, () =>
+      http2.destroy(new Error('the server sent no HTTP/2 settings')),
+    );
+    // The listener stays registered: an error after the connection is established is reported by its streams.
     http2.on('error', (error) => {
       cancel();
       fail(error);
@@ -156,7 +164,7 @@ function openSession({ server }: Endpoint, options: ConnectionOptions, socket: S
       cancel();
       fail(new Error('the server closed the connection'));
     });
-    // Not at 'connect': until its settings come, the other side may not speak HTTP/2 after all.
+    // The 'connect' event is too early: until the settings arrive, the server may not be an HTTP/2 server.
     http2.once('remoteSettings', () => {
       cancel();
       http2.setLocalWindowSize(sessionWindowBytes);
@@ -193,13 +201,13 @@ function sessionOf(server: URL, http2: ClientHttp2Session, options: ConnectionOp
             { endStream: body === undefined, ...(signal ? { signal } : {}) },
           );
         } catch (error) {
-          // The session has ended, though that has not been told yet.
-          reject(new TransportError(`the connection to ${server.host} has ended`, { wasSent: false, cause: error }));
+          // The session has ended, but its close event has not been emitted yet.
+          reject(new TransportError(`the connection to ${server.host} is closed`, { wasSent: false, cause: error }));
           return;
         }
         streams++;
         let cause: unknown;
-        // Stays for good: an error after the answer has begun is told to whoever reads the answer.
+        // The listener stays registered: an error after the response headers is reported by the body.
         stream.on('error', (error) => {
           cause = error;
         });
@@ -213,7 +221,7 @@ function sessionOf(server: URL, http2: ClientHttp2Session, options: ConnectionOp
           reject(broken(server, wasSent, cause));
         });
         stream.once('response', (received) => {
-          // A stream that is lost with its connection ends as if nothing had happened, but for this code.
+          // If the connection is lost, the stream ends normally; only this code shows the loss.
           const isWhole = () => stream.rstCode === constants.NGHTTP2_NO_ERROR;
           resolve({ code: received[':status'] ?? 0, headers: received, body: stream, isWhole });
         });
@@ -224,11 +232,11 @@ function sessionOf(server: URL, http2: ClientHttp2Session, options: ConnectionOp
 }
 
 function broken(server: URL, wasSent: boolean, cause: unknown): TransportError {
-  const why = cause === undefined ? 'the connection was closed' : reasonOf(cause);
-  return new TransportError(`no answer from ${server.host}: ${why}`, { wasSent, cause });
+  const why = cause === undefined ? 'connection closed' : reasonOf(cause);
+  return new TransportError(`no response from ${server.host}: ${why}`, { wasSent, cause });
 }
 
-/** Destroys a session that gives no sign of life while something is under way on it. */
+/** Destroys a session that does not answer pings while requests are in flight. */
 function keepAlive(
   http2: ClientHttp2Session,
   isUsed: () => boolean,
@@ -241,7 +249,7 @@ function keepAlive(
   };
   const ask = () => {
     if (http2.destroyed) return;
-    cancel = clock.setTimer(timeoutMs, () => http2.destroy(new Error('the server gives no sign of life')));
+    cancel = clock.setTimer(timeoutMs, () => http2.destroy(new Error('keepalive ping timed out')));
     http2.ping(() => {
       cancel();
       if (!http2.destroyed) wait();
@@ -253,10 +261,10 @@ function keepAlive(
 
 type Http1 = { send(request: WireRequest): Promise<WireAnswer>; close(): void };
 
-/** Connections of HTTP/1.1: one request at a time on each, kept for the next. */
+/** HTTP/1.1 connections: each handles one request at a time and is reused. */
 function createHttp1(endpoint: Endpoint, options: DialOptions, first: Socket): Http1 {
   const { server } = endpoint;
-  // The socket by which we learnt what the server speaks is as good as any.
+  // The socket of the protocol negotiation is reused for the first request.
   let spare: Socket | undefined = first;
   const agent = new Agent({ keepAlive: true, timeout: idleMs });
   agent.createConnection = (_options, done) => {
@@ -265,7 +273,7 @@ function createHttp1(endpoint: Endpoint, options: DialOptions, first: Socket): H
     if (known && !known.destroyed) return known;
     dial(endpoint, ['http/1.1'], options).then(
       ({ socket }) => done?.(null, socket),
-      // The types know only of errors without a socket or sockets without an error.
+      // The types do not allow an error without a socket.
       (error: Error) => done?.(error, undefined as unknown as Socket),
     );
     return undefined;
@@ -290,7 +298,7 @@ function createHttp1(endpoint: Endpoint, options: DialOptions, first: Socket): H
           else reject(error instanceof TransportError ? error : broken(server, hasSocket, error));
         });
         request.once('response', (response) => {
-          // Node tells of an answer cut off by an error of the answer, which whoever reads it sees.
+          // Node reports a truncated response as an error of the body, which its reader receives.
           response.on('error', () => {});
           const isWhole = () => response.complete;
           resolve({ code: response.statusCode ?? 0, headers: response.headers, body: response, isWhole });

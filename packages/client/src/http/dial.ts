@@ -4,32 +4,32 @@ import type { Clock } from '@kruise/values/clock';
 import { hostOf, tunnel } from './proxy.ts';
 import { ConnectError, reasonOf } from './transport-error.ts';
 
-/** What a client shows to say who it is: a certificate and its key, in PEM. */
+/** Client certificate and its key in PEM. */
 export type ClientCertificate = { readonly certificate: string; readonly key: string };
 
-/** Where a server is, and how the two make sure of each other. */
+/** Address and TLS configuration of a server. */
 export type Endpoint = {
   readonly server: URL;
-  /** The authorities that may vouch for the server, in PEM; the machine's own where there are none. */
+  /** CA bundle of the server in PEM; defaults to the trust store of the system. */
   readonly authorities?: string;
-  /** The name the server's certificate is for, where it is not the one it is reached by. */
+  /** Name in the certificate of the server, if it differs from the host name of the URL. */
   readonly serverName?: string;
-  /** Takes any certificate: whoever is in between can read and change everything. */
+  /** Accepts any serving certificate. Insecure: a man in the middle can read and change everything. */
   readonly insecureSkipVerify?: boolean;
   readonly clientCertificate?: ClientCertificate;
   readonly proxy?: URL;
 };
 
-/** How long connections may take to be made. */
+/** Connection timeout. */
 export type DialOptions = { readonly clock: Clock; readonly connectTimeoutMs: number };
 
-/** The protocols of HTTP that a connection can speak. */
+/** ALPN protocols of HTTP. */
 export type Protocol = 'h2' | 'http/1.1';
 
-/** A connection that is ready, and what it speaks. */
+/** An established connection and its negotiated protocol. */
 export type Dialed = { readonly socket: Socket; readonly protocol: Protocol };
 
-/** Connects to a server, through its proxy if there is one, and agrees on one of the offered protocols. */
+/** Connects to a server, through its proxy if there is one, and negotiates the protocol. */
 export async function dial(
   endpoint: Endpoint,
   offered: readonly Protocol[],
@@ -39,7 +39,7 @@ export async function dial(
   const open: { socket?: Socket } = {};
   const late = Promise.withResolvers<never>();
   const cancel = clock.setTimer(connectTimeoutMs, () =>
-    late.reject(new Error(`no connection in ${connectTimeoutMs} ms`)),
+    late.reject(new Error(`connection timed out after ${connectTimeoutMs} ms`)),
   );
   try {
     return await Promise.race([late.promise, connectVia(endpoint, offered, open)]);
@@ -84,7 +84,7 @@ function connectTcp(
   open: { socket?: Socket },
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    // The machine's own probes find a peer that vanished under a connection of HTTP/1.1, which has no ping.
+    // TCP keepalive detects a lost peer of an HTTP/1.1 connection, which has no ping.
     const socket = connect({ ...address, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
     open.socket = socket;
     socket.once('error', reject);
@@ -106,7 +106,7 @@ function secure(
     const secured = connectTls({
       socket,
       host,
-      // A server is not told an address as if it were its name.
+      // SNI must not contain an IP address.
       ...(isIP(host) ? {} : { servername: host }),
       ...(authorities === undefined ? {} : { ca: authorities }),
       ...(clientCertificate ? { cert: clientCertificate.certificate, key: clientCertificate.key } : {}),
@@ -118,8 +118,8 @@ function secure(
     secured.once('close', () => reject(new Error('the server closed the connection')));
     secured.once('secureConnect', () => {
       secured.off('error', reject);
-      // A TLS alert after the handshake, as from a server that wants another certificate, otherwise leaves the socket
-      // half open for good.
+      // A TLS alert after the handshake, for example from a server that requires another certificate, would otherwise
+      // leave the socket half open forever.
       secured.on('error', () => secured.destroy());
       resolve(secured);
     });

@@ -1,17 +1,13 @@
-/** A line longer than this is no event of any server: what comes is refused before it fills the memory. */
+/** Longer than any watch event of a server: protects the memory of the client. */
 const maxLineBytes = 256 * 2 ** 20;
 const lineFeed = 0x0a;
 
-/**
- * Cuts a stream of bytes into its lines, wherever the pieces it comes in begin and end. A line that lacks its end when
- * the stream is over is given too, as `isWhole: false`.
- */
+/** Splits a byte stream into lines. A last line without a line feed is returned with `isComplete: false`. */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer>,
   limitBytes = maxLineBytes,
 ): AsyncGenerator<{ readonly text: string; readonly isWhole: boolean }> {
-  // The pieces of a line are joined once, when its end has come: joining as they come takes time in the square of their
-  // number.
+  // The chunks of a line are joined once, at its end: joining at every chunk would take quadratic time.
   let held: Buffer[] = [];
   let heldBytes = 0;
   for await (const chunk of chunks) {
@@ -30,7 +26,7 @@ export async function* linesOf(
     if (start < chunk.length) {
       held.push(start === 0 ? chunk : chunk.subarray(start));
       heldBytes += chunk.length - start;
-      if (heldBytes > limitBytes) throw new RangeError(`a line is longer than ${limitBytes} bytes`);
+      if (heldBytes > limitBytes) throw new RangeError(`line exceeds ${limitBytes} bytes`);
     }
   }
   if (held.length > 0) yield { text: Buffer.concat(held).toString('utf8'), isWhole: false };

@@ -2,13 +2,13 @@ import { isIP, type Socket } from 'node:net';
 import { contains, parseAddress, parsePrefix } from '@kruise/values/address';
 import { ConnectError } from './transport-error.ts';
 
-/** Where a connection is to lead. */
+/** Host and port to connect to. */
 export type Destination = { readonly host: string; readonly port: number };
 
-/** The environment a program was started in. */
+/** Environment variables. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** The proxy that the environment wants between us and a server: `HTTPS_PROXY`, `HTTP_PROXY`, less `NO_PROXY`. */
+/** Returns the proxy for a server according to the environment: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
 export function proxyFromEnvironment(server: URL, environment: Environment): URL | undefined {
   const named = (name: string) => environment[name] || environment[name.toLowerCase()];
   const proxy = named(server.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
@@ -16,11 +16,11 @@ export function proxyFromEnvironment(server: URL, environment: Environment): URL
   return parseProxy(proxy);
 }
 
-/** Reads a proxy's address; without a scheme it is an HTTP proxy. */
+/** Parses the URL of a proxy; the default scheme is http. */
 export function parseProxy(text: string): URL {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
   if (!url || !['http:', 'https:', 'socks5:', 'socks5h:'].includes(url.protocol)) {
-    throw new Error(`${JSON.stringify(text)} is no proxy: http, https and socks5 are known`);
+    throw new Error(`${JSON.stringify(text)} is not a valid proxy URL; use http, https or socks5`);
   }
   return url;
 }
@@ -40,7 +40,7 @@ function exempts(exemption: string, { host, port }: { readonly host: string; rea
     try {
       return contains(parsePrefix(exemption), parseAddress(host));
     } catch {
-      // What is no range exempts nothing.
+      // An invalid CIDR exempts nothing.
       return false;
     }
   }
@@ -53,17 +53,17 @@ function exempts(exemption: string, { host, port }: { readonly host: string; rea
   return host.endsWith(`.${domain}`) || (host === domain && !name.startsWith('.') && !name.startsWith('*'));
 }
 
-/** The host of an address, without the brackets of IPv6. */
+/** Returns the host of a URL without the brackets of IPv6. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
 }
 
-/** Whether a host is this machine, by its address. */
+/** Reports whether a host is a loopback address. */
 export function isLoopback(host: string): boolean {
   return host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** Has a proxy that we are connected to lead the connection on. */
+/** Asks a connected proxy to forward the connection to the destination. */
 export async function tunnel(socket: Socket, proxy: URL, destination: Destination): Promise<void> {
   if (proxy.protocol.startsWith('socks')) await throughSocks(socket, proxy, destination);
   else await throughHttp(socket, proxy, destination);
@@ -103,7 +103,8 @@ async function throughSocks(socket: Socket, proxy: URL, { host, port }: Destinat
   const hasLogin = proxy.username !== '';
   socket.write(Buffer.from([socksVersion, 1, hasLogin ? passwordAuthentication : noAuthentication]));
   const [, method] = await readUntil(socket, exactly(2));
-  if (method !== (hasLogin ? passwordAuthentication : noAuthentication)) throw refused(proxy, 'no way to log in');
+  if (method !== (hasLogin ? passwordAuthentication : noAuthentication))
+    throw refused(proxy, 'authentication method not supported');
   if (hasLogin) {
     const user = Buffer.from(decodeURIComponent(proxy.username));
     const password = Buffer.from(decodeURIComponent(proxy.password));
@@ -111,7 +112,7 @@ async function throughSocks(socket: Socket, proxy: URL, { host, port }: Destinat
     const [, outcome] = await readUntil(socket, exactly(2));
     if (outcome !== 0) throw refused(proxy, 'wrong user name or password');
   }
-  // The name is sent as it is: it may mean something only where the proxy is.
+  // The host name is resolved by the proxy, because it may be valid only in its network.
   const name = Buffer.from(host);
   const target = Buffer.from([socksVersion, 1, 0, 3, name.length, ...name, port >> 8, port & 0xff]);
   socket.write(target);
@@ -128,10 +129,10 @@ function refused(proxy: URL, why: string): ConnectError {
 }
 
 const exactly = (count: number) => (bytes: Buffer) => (bytes.length < count ? undefined : count);
-/** A proxy that says more than this before it lets us through is none. */
+/** Limit of the response of a proxy to a CONNECT or SOCKS request. */
 const maxAnswerBytes = 64 * 1024;
 
-/** Reads until enough has come, and leaves what is beyond in the socket. */
+/** Reads until `enough` is satisfied; the bytes after it stay in the socket. */
 function readUntil(socket: Socket, enough: (bytes: Buffer) => number | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);
@@ -143,7 +144,7 @@ function readUntil(socket: Socket, enough: (bytes: Buffer) => number | undefined
     };
     const fail = (error?: unknown) =>
       settle(() =>
-        reject(error instanceof Error ? error : new ConnectError('the proxy closed the connection without an answer')),
+        reject(error instanceof Error ? error : new ConnectError('the proxy closed the connection without a response')),
       );
     const read = () => {
       for (let chunk = socket.read(); chunk !== null; chunk = socket.read()) {
@@ -155,7 +156,7 @@ function readUntil(socket: Socket, enough: (bytes: Buffer) => number | undefined
           return;
         }
         if (bytes.length > maxAnswerBytes) {
-          settle(() => reject(new ConnectError('the proxy speaks no protocol we know')));
+          settle(() => reject(new ConnectError('the proxy sent an invalid response')));
           return;
         }
       }

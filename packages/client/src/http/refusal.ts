@@ -1,10 +1,10 @@
 import type { Status } from '@kruise/api/meta/status';
 import { failure, StatusError } from '@kruise/machinery/status';
 
-/** What is known of an answer that is no success. */
+/** An HTTP response that is not successful. */
 export type Refusal = { readonly code: number; readonly body: string; readonly retryAfterSeconds?: number };
 
-/** A body is repeated in a message up to here. */
+/** Maximum length of the body in an error message. */
 const maxShown = 2048;
 
 const reasons: { readonly [code: number]: { readonly reason: string; readonly message: string } } = {
@@ -30,7 +30,7 @@ const reasons: { readonly [code: number]: { readonly reason: string; readonly me
   504: { reason: 'Timeout', message: 'the server was unable to return a response in the time allotted' },
 };
 
-/** The error for an answer that is no success: the server's own Status, or one made of the code where it sent none. */
+/** Returns the error of an unsuccessful response: the Status of the server, or one derived from the HTTP status. */
 export function refusalOf(refusal: Refusal): StatusError {
   return new StatusError(statusIn(refusal) ?? statusFor(refusal));
 }
@@ -41,7 +41,7 @@ function statusIn({ code, body }: Refusal): Status | undefined {
   try {
     value = JSON.parse(body);
   } catch {
-    // A page of some proxy on the way, or an answer cut off: the code has to do.
+    // The body is an HTML page of a proxy or is truncated; the HTTP status has to suffice.
     return undefined;
   }
   if (value.kind !== 'Status' || value.status === 'Success') return undefined;
@@ -64,10 +64,10 @@ function statusFor({ code, body, retryAfterSeconds }: Refusal): Status {
   });
 }
 
-/** The texts of `Warning` headers, several of which come joined by commas. */
+/** Returns the texts of `Warning` headers; several headers are joined by commas. */
 export function warningsIn(header: string | readonly string[] | undefined): readonly string[] {
   if (header === undefined) return [];
-  // Node reads headers byte by byte; Kubernetes writes UTF-8.
+  // Node decodes headers as Latin-1, but Kubernetes sends UTF-8.
   const text = Buffer.from([header].flat().join(', '), 'latin1').toString();
   return [...text.matchAll(/\b(\d{3}) \S+ "((?:[^"\\]|\\.)*)"/g)]
     .filter(([, code]) => code === '299')

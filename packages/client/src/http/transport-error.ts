@@ -1,7 +1,7 @@
-/** The server could not be reached, or the connection broke before its answer was whole. */
+/** The server is unreachable, or the connection was lost before the response was complete. */
 export class TransportError extends Error {
   override readonly name: string = 'TransportError';
-  /** Whether the server may have seen the request: if not, it can be sent again without harm. */
+  /** Reports whether the server may have received the request. If not, every request can be retried. */
   readonly wasSent: boolean;
 
   constructor(message: string, { wasSent, ...options }: ErrorOptions & { readonly wasSent: boolean }) {
@@ -10,7 +10,7 @@ export class TransportError extends Error {
   }
 }
 
-/** There is no connection to the server, and so it has seen nothing. */
+/** The connection to the server failed, so the server has not received the request. */
 export class ConnectError extends TransportError {
   override readonly name = 'ConnectError';
 
@@ -19,7 +19,7 @@ export class ConnectError extends TransportError {
   }
 }
 
-/** What went wrong, in a few words. */
+/** Returns the message of an error, or of all errors of an aggregate. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join('; ');
   return error instanceof Error

@@ -3,7 +3,7 @@ import type { Clock } from '@kruise/values/clock';
 import { bearer, type Credential, type Credentials } from '../credentials.ts';
 import type { Environment } from '../http/proxy.ts';
 
-/** A program that knows how to log in, as a kubeconfig names it. */
+/** Exec credential plugin of a kubeconfig. */
 export type ExecPlugin = {
   readonly apiVersion?: string;
   readonly command?: string;
@@ -14,7 +14,7 @@ export type ExecPlugin = {
   readonly interactiveMode?: 'Never' | 'IfAvailable' | 'Always';
 };
 
-/** What a plugin may want to know of the server. */
+/** Cluster information that is passed to a plugin. */
 export type PluginCluster = {
   readonly server?: string;
   readonly 'tls-server-name'?: string;
@@ -27,12 +27,12 @@ export type PluginCluster = {
 
 const versions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
 const configExtension = 'client.authentication.k8s.io/exec';
-/** A credential is renewed this long before it expires, or when a tenth of its life is left, if that is less. */
+/** A credential is renewed this long before it expires, or when a tenth of its lifetime is left, if that is less. */
 const renewBeforeMs = 60_000;
-/** No credential is longer. */
+/** Limit of the output of a plugin. */
 const maxOutputBytes = 2 ** 20;
 
-/** Asks a plugin for credentials, once for as long as they last. */
+/** Returns credentials from an exec plugin, cached until they expire. */
 export function pluginCredentials(
   plugin: ExecPlugin,
   cluster: PluginCluster,
@@ -59,7 +59,7 @@ export function pluginCredentials(
       return asking;
     },
     refused(credential) {
-      // Whoever else was refused meanwhile may have asked already.
+      // Another rejected request may have renewed the credential already.
       if (known?.credential === credential) known = undefined;
       return true;
     },
@@ -67,14 +67,14 @@ export function pluginCredentials(
 }
 
 function check({ apiVersion, command, interactiveMode }: ExecPlugin): void {
-  if (!command) throw new Error('the exec plugin has no command');
+  if (!command) throw new Error('the exec plugin has no command; set exec.command in the kubeconfig');
   if (!apiVersion || !versions.includes(apiVersion)) {
     throw new Error(
-      `the exec plugin ${command} speaks ${apiVersion ?? 'no apiVersion'}; ${versions.join(' and ')} are known`,
+      `the exec plugin ${command} uses ${apiVersion ?? 'no apiVersion'}; supported are ${versions.join(' and ')}`,
     );
   }
   if (apiVersion === versions[0] && !interactiveMode) {
-    throw new Error(`the exec plugin ${command} must say its interactiveMode to use ${apiVersion}`);
+    throw new Error(`the exec plugin ${command} must set interactiveMode to use ${apiVersion}`);
   }
   if (interactiveMode && !['Never', 'IfAvailable', 'Always'].includes(interactiveMode)) {
     throw new Error(`the exec plugin ${command} has an unknown interactiveMode: ${interactiveMode}`);
@@ -87,7 +87,7 @@ async function runPlugin(plugin: ExecPlugin, cluster: PluginCluster, environment
   const { command = '', args, env, interactiveMode = 'IfAvailable', apiVersion } = plugin;
   const hasTerminal = process.stdin.isTTY === true;
   if (interactiveMode === 'Always' && !hasTerminal) {
-    throw new Error(`the exec plugin ${command} needs a terminal, and there is none`);
+    throw new Error(`the exec plugin ${command} requires a terminal, but stdin is not a terminal`);
   }
   const interactive = hasTerminal && interactiveMode !== 'Never';
   const info = {
@@ -144,21 +144,22 @@ function read(output: string, { command, apiVersion }: ExecPlugin): Answer {
   try {
     answer = JSON.parse(output);
   } catch (error) {
-    throw new Error(`the exec plugin ${command} answered with what is no JSON`, { cause: error });
+    throw new Error(`the output of the exec plugin ${command} is not valid JSON`, { cause: error });
   }
   if (answer?.kind !== 'ExecCredential' || answer.apiVersion !== apiVersion) {
     throw new Error(
-      `the exec plugin ${command} is configured to use ${apiVersion}, but answered with ${answer?.apiVersion} ${answer?.kind}`,
+      `the exec plugin ${command} is configured to use ${apiVersion}, but returned ${answer?.apiVersion} ${answer?.kind}`,
     );
   }
   const { token, clientCertificateData: certificate, clientKeyData: key, expirationTimestamp } = answer.status ?? {};
-  if (!token && !certificate && !key) throw new Error(`the exec plugin ${command} gave no token and no certificate`);
+  if (!token && !certificate && !key)
+    throw new Error(`the exec plugin ${command} returned neither a token nor a certificate`);
   if ((typeof certificate === 'string') !== (typeof key === 'string')) {
-    throw new Error(`the exec plugin ${command} gave a certificate without a key, or a key without a certificate`);
+    throw new Error(`the exec plugin ${command} returned a certificate without a key, or a key without a certificate`);
   }
   const expiresAt =
     typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : Number.POSITIVE_INFINITY;
-  if (Number.isNaN(expiresAt)) throw new Error(`the exec plugin ${command} gave no valid time of expiry`);
+  if (Number.isNaN(expiresAt)) throw new Error(`the exec plugin ${command} returned an invalid expirationTimestamp`);
   return {
     credential: {
       ...(typeof token === 'string' && token !== '' ? { authorization: bearer(token) } : {}),

@@ -3,10 +3,10 @@ import type { Clock } from '@kruise/values/clock';
 import { bearer, type Credentials } from '../credentials.ts';
 import type { ClientCertificate } from '../http/dial.ts';
 
-/** A file is looked at again after this time: tokens are renewed well before they expire. */
+/** Interval at which the file is read again: tokens are rotated well before they expire. */
 const rereadMs = 60_000;
 
-/** A token in a file that someone else keeps fresh, as a kubelet does for each Pod. */
+/** Returns credentials from a token file that is rotated externally, for example by the kubelet. */
 export function tokenFile(
   path: string,
   clock: Clock,
@@ -22,8 +22,8 @@ export function tokenFile(
       if (found === '') throw new Error(`${path} is empty`);
       token = found;
     } catch (error) {
-      // A file that cannot be read for once, as while it is being replaced, does not make a good token bad.
-      if (token === undefined) throw new Error(`there is no token in ${path}`, { cause: error });
+      // A read error, for example while the file is being replaced, does not invalidate the current token.
+      if (token === undefined) throw new Error(`failed to read a token from ${path}`, { cause: error });
     }
     readAt = clock.now();
     return token;

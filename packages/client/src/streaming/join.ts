@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Makes two sockets one: what comes out of either goes into the other, until one is closed. Resolves when both are. */
+/** Connects two sockets until one is closed. Resolves when both are closed. */
 export async function join(one: Duplex, other: Duplex): Promise<void> {
   one.on('error', () => one.destroy());
   other.on('error', () => other.destroy());
@@ -11,7 +11,7 @@ export async function join(one: Duplex, other: Duplex): Promise<void> {
   await Promise.all([closed(one), closed(other)]);
 }
 
-/** Closes a socket after what was written to it. */
+/** Closes a socket after its pending writes. */
 function endSoon(socket: Duplex): void {
   if (socket.destroyed) return;
   if (socket.writableFinished) socket.destroy();

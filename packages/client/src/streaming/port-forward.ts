@@ -5,28 +5,28 @@ import { acceptSpdy } from './spdy-upgrade.ts';
 import { isWebSocket, refuseUpgrade, type Upgrade, UpgradeRefused } from './upgrade.ts';
 import { acceptWebSocket, createChannels } from './websocket.ts';
 
-/** One connection to a port, seen from where the port is. */
+/** A forwarded connection, from the view of the side that has the port. */
 export type ForwardedConnection = {
   readonly port: number;
   readonly data: Duplex;
-  /** Tells the other side why the connection failed, and ends it. */
+  /** Reports an error to the client and closes the connection. */
   fail(message: string): void;
 };
 
 /** A client that forwards ports. */
 export type PortForward = {
-  /** Aborted when the client is gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 };
 
-/** The protocol over SPDY, and over the same inside a WebSocket. */
+/** Protocol of port forwarding over SPDY, also tunneled in a WebSocket. */
 export const portForwardProtocol = 'portforward.k8s.io';
-/** The prefix of WebSocket protocols that carry SPDY. */
+/** Prefix of WebSocket protocols that tunnel SPDY. */
 export const tunnelPrefix = 'SPDY/3.1+';
 const webSocketProtocols = ['', 'v4.channel.k8s.io', 'v4.base64.channel.k8s.io'];
 const pairingMs = 30_000;
 
-/** Answers a request to forward ports: over SPDY any number of connections, over WebSocket one to each of `ports`. */
+/** Accepts a port-forward request: over SPDY any number of connections, over WebSocket one for each of `ports`. */
 export async function acceptPortForward(
   upgrade: Upgrade,
   clock: Clock,
@@ -55,7 +55,7 @@ function forwardOverSpdy(
       if (streamtype !== 'error' && streamtype !== 'data') return false;
       const number = portOf(String(port ?? ''));
       if (number === undefined) return false;
-      // Clients of old do not number their requests; they open both streams one right after the other.
+      // Old clients send no request id; they open both streams of a connection directly after each other.
       const id =
         requestid === undefined ? String(streamtype === 'error' ? stream.id : stream.id - 2) : String(requestid);
       let pair = pairs.get(id);
@@ -73,7 +73,7 @@ function forwardOverSpdy(
         pair.cancel();
         pairs.delete(id);
         const connection = forwarded(number, pair.data.data, pair.error.data);
-        // Whatever comes of it comes after the stream was accepted.
+        // Connecting starts after the stream was accepted.
         queueMicrotask(() => connect(connection));
       }
       return true;
@@ -88,7 +88,7 @@ function forwardOverSpdy(
 
 function forwarded(port: number, data: Duplex, error: Duplex): ForwardedConnection {
   error.resume();
-  // The client waits for the end of the error stream; nothing can fail once all data have been sent.
+  // The client waits for the end of the error stream. After all data has been sent, no error is possible.
   data.once('finish', () => error.end());
   data.once('close', () => error.end());
   return {
@@ -130,13 +130,13 @@ async function forwardOverWebSocket(
   return { signal: gone.signal };
 }
 
-/** A port as text, if it is one. */
+/** Parses a port; undefined if it is invalid. */
 function portOf(text: string): number | undefined {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   return port >= 1 && port <= 65535 ? port : undefined;
 }
 
-/** The ports of a query: each a number, or several with commas between. Throws on what is none. */
+/** Parses the ports of a query: numbers, also separated by commas. Throws on an invalid port. */
 export function portsOf(values: readonly string[]): number[] {
   return values.flatMap((value) =>
     value.split(',').map((text) => {

@@ -6,10 +6,10 @@ import { acceptSpdy } from './spdy-upgrade.ts';
 import { isWebSocket, type Upgrade } from './upgrade.ts';
 import { acceptWebSocket, createChannels } from './websocket.ts';
 
-/** The size of a terminal, in characters. */
+/** Terminal size in characters. */
 export type TerminalSize = { readonly width: number; readonly height: number };
 
-/** Which streams a command has. With a terminal there is no stderr of its own. */
+/** Streams of a command. With a TTY there is no separate stderr. */
 export type CommandStreams = {
   readonly stdin: boolean;
   readonly stdout: boolean;
@@ -17,23 +17,26 @@ export type CommandStreams = {
   readonly tty: boolean;
 };
 
-/** A command someone else runs or attaches to, seen from where it runs. Streams not asked for are absent. */
+/**
+ * A command that a client runs or attaches to, from the view of the side that runs it. Streams that were not requested
+ * are undefined.
+ */
 export type RemoteCommand = {
   readonly protocol: string;
   readonly stdin: Readable | undefined;
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
-  /** Called with each size the terminal takes; the last one known is told at once. */
+  /** Calls back on each terminal resize, and immediately with the last known size. */
   onResize(listener: (size: TerminalSize) => void): void;
-  /** Aborted when whoever asked for the command is gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Says how the command ended, and hangs up after all that was written. */
+  /** Sends the exit status and closes the connection after all pending writes. */
   end(status: Status): void;
 };
 
-/** The protocols over SPDY, best first. */
+/** Protocols over SPDY in order of preference. */
 export const spdyCommandProtocols = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'];
-/** The protocol over WebSocket that can close one stream, which the API server translates. */
+/** WebSocket protocol that supports closing a single stream; the API server translates it. */
 export const closableCommandProtocol = 'v5.channel.k8s.io';
 const webSocketProtocols = [
   '',
@@ -44,10 +47,10 @@ const webSocketProtocols = [
 ];
 const streamCreationMs = 30_000;
 
-/** Channels of a WebSocket, by number. */
+/** WebSocket channels by number. */
 const channelNames = ['stdin', 'stdout', 'stderr', 'error', 'resize'] as const;
 
-/** Answers a request to run or attach to a command, over SPDY or WebSocket. Rejects if it cannot be. */
+/** Accepts an exec or attach request over SPDY or WebSocket. Rejects if the upgrade fails. */
 export async function acceptRemoteCommand(
   upgrade: Upgrade,
   clock: Clock,
@@ -71,10 +74,10 @@ async function acceptOverWebSocket(
     closable: protocol === closableCommandProtocol,
   });
   const [stdin, stdout, stderr, error, resize] = channels as [Duplex, Duplex, Duplex, Duplex, Duplex];
-  // What nobody asked for is thrown away, so that it cannot hold up the rest.
+  // Streams that were not requested are discarded, so that they do not block the others.
   if (!wanted.stdin) stdin.resume();
   for (const output of [stdout, stderr, error]) output.resume();
-  // Clients take the first message as the sign that the command has begun.
+  // Clients take the first message as the sign that the command has started.
   (wanted.stdout ? stdout : wanted.stderr ? stderr : error).write(Buffer.alloc(0));
   const gone = new AbortController();
   closed.then(() => gone.abort());
@@ -86,7 +89,7 @@ async function acceptOverWebSocket(
     onResize: resizeListener(resize),
     signal: gone.signal,
     end(status) {
-      // A channel is written to in order, but channels are not among each other: the status comes last.
+      // Messages of one channel are ordered, but not across channels: the status must be sent last.
       const outputs = [wanted.stdout ? stdout : undefined, wanted.stderr ? stderr : undefined];
       void Promise.all(outputs.map(ended)).then(() => {
         const text = statusText(protocol, status);
@@ -152,7 +155,7 @@ async function acceptOverSpdy(upgrade: Upgrade, clock: Clock, wanted: CommandStr
   };
 }
 
-/** Ends a stream; resolves when all that was written has gone out, or cannot any more. */
+/** Ends a stream; resolves when all pending writes are flushed or have failed. */
 function ended(stream: Writable | undefined): Promise<void> {
   if (!stream || stream.destroyed || stream.writableFinished) return Promise.resolve();
   return new Promise((resolve) => {
@@ -162,13 +165,13 @@ function ended(stream: Writable | undefined): Promise<void> {
   });
 }
 
-/** Versions before the fourth have a text on the error stream, empty for success; the others a Status. */
+/** Protocols before v4 send a text on the error stream, empty on success; later ones send a Status. */
 function statusText(protocol: string, status: Status): string {
   if (protocol.startsWith('v4.') || protocol.startsWith('v5.')) return JSON.stringify(status);
   return status.status === 'Success' ? '' : (status.message ?? '');
 }
 
-/** Reads the sizes a terminal takes: JSON objects, one after another. */
+/** Parses the resize stream: a sequence of JSON objects. */
 function resizeListener(stream: Readable): RemoteCommand['onResize'] {
   let listener: ((size: TerminalSize) => void) | undefined;
   let last: TerminalSize | undefined;
@@ -182,7 +185,7 @@ function resizeListener(stream: Readable): RemoteCommand['onResize'] {
       last = size;
       listener?.(size);
     }
-    // No size is this long: whatever it is will not become one.
+    // A terminal size is shorter; invalid input is dropped.
     if (text.length > 1024) text = '';
   });
   stream.on('error', () => {});
@@ -207,24 +210,24 @@ function isSize(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 0xffff;
 }
 
-/** How a size is written on the resize stream. */
+/** Encodes a size for the resize stream. */
 export function sizeText({ width, height }: TerminalSize): string {
   return `${JSON.stringify({ Width: width, Height: height })}\n`;
 }
 
-/** A command that runs elsewhere, seen from where it was asked for. */
+/** A remote command, from the view of the client. */
 export type RunningCommand = {
   readonly stdin: Writable | undefined;
   readonly stdout: Readable | undefined;
   readonly stderr: Readable | undefined;
   resize(size: TerminalSize): void;
-  /** How it ended: known after all output has been read. Rejects if that was never said. */
+  /** Exit status, available after all output has been read. Rejects if the server did not send one. */
   readonly status: Promise<Status>;
-  /** Hangs up. */
+  /** Closes the connection. */
   close(): void;
 };
 
-/** Speaks SPDY with whoever runs a command, over a socket that has been switched to `protocol`. */
+/** Opens the streams of a remote command over SPDY, on a socket that was upgraded to `protocol`. */
 export async function openRemoteCommand(
   socket: Duplex,
   clock: Clock,
@@ -233,15 +236,15 @@ export async function openRemoteCommand(
   const connection = createSpdyConnection(socket, { role: 'client', clock, head });
   const open = async (streamtype: string) => (await connection.open({ streamtype })).data;
   try {
-    // The order is that of Kubernetes' own clients; the first version of the protocol depended on it.
+    // The order is that of the Kubernetes clients; version 1 of the protocol depends on it.
     const error = await open('error');
     const stdin = streams.stdin ? await open('stdin') : undefined;
     const stdout = streams.stdout ? await open('stdout') : undefined;
     const stderr = streams.stderr && !streams.tty ? await open('stderr') : undefined;
     const resizes = streams.tty && (protocol.startsWith('v3.') || protocol.startsWith('v4.'));
     const resize = resizes ? await open('resize') : undefined;
-    // What is only read is not closed from this side: whoever runs the command may have hung up by then, and a word
-    // too late undoes what it has said before.
+    // Streams that are only read are not closed by the client: the server may have closed the connection already, and a
+    // late frame would cause a TCP reset that discards its last data.
     resize?.resume();
     stdin?.resume();
     return {
@@ -251,9 +254,9 @@ export async function openRemoteCommand(
       resize: (size) => void (resize?.writable && resize.write(sizeText(size))),
       status: readStatus(error, protocol).then(async (status) => {
         if (status) return status;
-        // Whoever ends without reading all its input has TCP reset the connection, and the status may be lost with
-        // it: as in Kubernetes that counts as success. Without input there is no such excuse. Before v4 nothing said is
-        // success anyway.
+        // If the server ends without reading all of its input, TCP resets the connection and the status may be lost: as
+        // in Kubernetes, that counts as success. Without stdin this cannot happen. Before v4, no status means success
+        // anyway.
         const lost = streams.stdin || !protocol.startsWith('v4.') ? undefined : await connection.closed;
         if (lost) throw lost;
         return { metadata: {}, status: 'Success' };
@@ -269,7 +272,7 @@ export async function openRemoteCommand(
 /** Maximum length of a Status on the error stream. The sender is not trusted to end it. */
 const maxStatusBytes = 64 * 1024;
 
-/** What the error stream says, if anything. */
+/** Reads the Status of the error stream, if there is one. */
 async function readStatus(stream: Readable, protocol: string): Promise<Status | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

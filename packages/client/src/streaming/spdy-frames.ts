@@ -1,6 +1,6 @@
-/** What flies over a SPDY/3.1 connection: the frames, written and read, without any meaning yet. */
+/** SPDY/3.1 frames: encoding and decoding. */
 
-/** A frame read. DATA comes in as many pieces as the network brings it in, so that none need be held. */
+/** A decoded frame. DATA is delivered in the chunks that arrive, so that no frame is buffered. */
 export type Frame =
   | { readonly type: 'data'; readonly streamId: number; readonly data: Buffer; readonly last: boolean }
   | {
@@ -17,7 +17,7 @@ export type Frame =
   | { readonly type: 'goAway'; readonly lastStreamId: number; readonly status: number }
   | { readonly type: 'windowUpdate'; readonly streamId: number; readonly delta: number };
 
-/** Why a stream ends before its time. */
+/** Status codes of RST_STREAM. */
 export const resetStatus = {
   protocolError: 1,
   invalidStream: 2,
@@ -29,13 +29,13 @@ export const resetStatus = {
   streamAlreadyClosed: 9,
 } as const;
 
-/** Why a connection ends. */
+/** Status codes of GOAWAY. */
 export const goAwayStatus = { ok: 0, protocolError: 1, internalError: 2 } as const;
 
-/** The number of the setting that says how much may be sent on a stream before its reader asks for more. */
+/** Id of the setting for the initial window size of streams. */
 export const initialWindowSize = 7;
 
-/** The peer does not speak SPDY, or breaks its rules. */
+/** The peer does not speak SPDY or violates the protocol. */
 export class SpdyProtocolError extends Error {
   override readonly name = 'SpdyProtocolError';
 }
@@ -44,7 +44,7 @@ const version = 3;
 const types = { synStream: 1, synReply: 2, reset: 3, settings: 4, ping: 6, goAway: 7, headers: 8, windowUpdate: 9 };
 const flagLast = 1;
 const flagUnidirectional = 2;
-/** Control frames are kept until they are whole; none that makes sense is longer. */
+/** Limit of control frames, which are buffered until they are complete. */
 const maxControlBytes = 64 * 1024;
 
 function control(type: number, flags: number, body: Buffer): Buffer {
@@ -61,48 +61,48 @@ function words(...values: number[]): Buffer {
   return bytes;
 }
 
-/** The head of a DATA frame; the data follow. */
+/** Encodes the header of a DATA frame; the data follows. */
 export function dataHead(streamId: number, length: number, last: boolean): Buffer {
   return words(streamId, ((last ? flagLast << 24 : 0) | length) >>> 0);
 }
 
-/** Opens a stream. */
+/** Encodes SYN_STREAM, which opens a stream. */
 export function synStreamFrame(streamId: number, block: Buffer, last: boolean): Buffer {
   const head = Buffer.concat([words(streamId, 0), Buffer.alloc(2)]);
   return control(types.synStream, last ? flagLast : 0, Buffer.concat([head, block]));
 }
 
-/** Accepts a stream. */
+/** Encodes SYN_REPLY, which accepts a stream. */
 export function synReplyFrame(streamId: number, block: Buffer): Buffer {
   return control(types.synReply, 0, Buffer.concat([words(streamId), block]));
 }
 
-/** Ends a stream at once, in both directions. */
+/** Encodes RST_STREAM, which ends a stream in both directions. */
 export function resetFrame(streamId: number, status: number): Buffer {
   return control(types.reset, 0, words(streamId, status));
 }
 
-/** Says how much may be sent to this side on each stream before it asks for more. */
+/** Encodes SETTINGS with the initial window size of streams. */
 export function settingsFrame(windowBytes: number): Buffer {
   return control(types.settings, 0, words(1, initialWindowSize, windowBytes));
 }
 
-/** Asks whether the other side is there, or answers that. */
+/** Encodes PING, as request or response. */
 export function pingFrame(id: number): Buffer {
   return control(types.ping, 0, words(id));
 }
 
-/** Says that no stream after this one was or will be looked at. */
+/** Encodes GOAWAY: streams after this one were not and will not be processed. */
 export function goAwayFrame(lastStreamId: number, status: number): Buffer {
   return control(types.goAway, 0, words(lastStreamId, status));
 }
 
-/** Asks for more: on a stream, or with 0 on the whole connection. */
+/** Encodes WINDOW_UPDATE for a stream, or with id 0 for the connection. */
 export function windowUpdateFrame(streamId: number, delta: number): Buffer {
   return control(types.windowUpdate, 0, words(streamId, delta));
 }
 
-/** Cuts what the network brings into frames. Throws on what is none. */
+/** Creates a decoder that splits the bytes of a socket into frames. Throws on invalid frames. */
 export function createFrameReader(): (chunk: Buffer) => Generator<Frame> {
   let pending: Buffer = Buffer.alloc(0);
   let open: { readonly streamId: number; readonly last: boolean; remaining: number } | undefined;
@@ -131,12 +131,12 @@ export function createFrameReader(): (chunk: Buffer) => Generator<Frame> {
         open = { streamId: first, last: (flags & flagLast) !== 0, remaining: length };
         continue;
       }
-      if (((first >>> 16) & 0x7fff) !== version) throw new SpdyProtocolError('not a frame of SPDY/3');
-      if (length > maxControlBytes) throw new SpdyProtocolError('a control frame is too long');
+      if (((first >>> 16) & 0x7fff) !== version) throw new SpdyProtocolError('not a SPDY/3 frame');
+      if (length > maxControlBytes) throw new SpdyProtocolError('control frame too long');
       if (pending.length < 8 + length) return;
       const frame = parseControl(first & 0xffff, flags, pending.subarray(8, 8 + length));
       pending = pending.subarray(8 + length);
-      // Frames of types nobody knows are to be passed over.
+      // Unknown frame types are ignored.
       if (frame) yield frame;
     }
   };
@@ -144,14 +144,14 @@ export function createFrameReader(): (chunk: Buffer) => Generator<Frame> {
 
 function parseControl(type: number, flags: number, body: Buffer): Frame | undefined {
   const word = (index: number): number => {
-    if (body.length < 4 * index + 4) throw new SpdyProtocolError('a frame is too short');
+    if (body.length < 4 * index + 4) throw new SpdyProtocolError('frame too short');
     return body.readUInt32BE(4 * index);
   };
   const id = (index: number): number => word(index) & 0x7fffffff;
   const last = (flags & flagLast) !== 0;
   switch (type) {
     case types.synStream: {
-      if (body.length < 10) throw new SpdyProtocolError('a frame is too short');
+      if (body.length < 10) throw new SpdyProtocolError('frame too short');
       const unidirectional = (flags & flagUnidirectional) !== 0;
       return { type: 'synStream', streamId: id(0), last, unidirectional, block: body.subarray(10) };
     }
@@ -164,7 +164,7 @@ function parseControl(type: number, flags: number, body: Buffer): Frame | undefi
     case types.settings: {
       const settings = new Map<number, number>();
       const count = word(0);
-      if (body.length !== 4 + 8 * count) throw new SpdyProtocolError('settings have another length than they say');
+      if (body.length !== 4 + 8 * count) throw new SpdyProtocolError('SETTINGS frame has an inconsistent length');
       for (let index = 0; index < count; index++) settings.set(word(1 + 2 * index) & 0xffffff, word(2 + 2 * index));
       return { type: 'settings', settings };
     }

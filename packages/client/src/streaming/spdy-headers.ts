@@ -1,12 +1,12 @@
 import { constants, createInflate } from 'node:zlib';
 
-/** The headers of a SPDY stream, by name in lower case; several values of one name stand in a list. */
+/** Headers of a SPDY stream by lower-case name; several values of one name are a list. */
 export type SpdyHeaders = { readonly [name: string]: string | readonly string[] };
 
-/** As long as the headers of one frame may become; those of Kubernetes have a few dozen bytes. */
+/** Limit of the headers of one frame; those of Kubernetes have a few dozen bytes. */
 const maxHeaderBytes = 64 * 1024;
 
-/** Words both sides of SPDY/3 know beforehand, so that compressed headers need not spell them out. */
+/** Words of the SPDY/3 compression dictionary. */
 const dictionaryWords =
   'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow ' +
   'authorization cache-control connection content-base content-encoding content-language content-length ' +
@@ -22,10 +22,10 @@ const dictionaryTail =
   'chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,' +
   'text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.';
 
-/** A block of nothing, which has readers of zlib hand out all they have; Go's would wait for more. */
+/** An empty zlib block, which flushes zlib decoders; Go's decoder would wait for more data. */
 const flushMark = Buffer.of(0, 0, 0, 0xff, 0xff);
 
-/** The dictionary of SPDY/3: words with their lengths before them, and a tail without any. */
+/** Compression dictionary of SPDY/3: length-prefixed words and a tail. */
 export const spdyDictionary = Buffer.concat([
   ...[
     ...dictionaryWords.split(' '),
@@ -42,9 +42,9 @@ export const spdyDictionary = Buffer.concat([
 ]);
 
 /**
- * Writes header blocks. SPDY has them compressed as one zlib stream per connection; ours are stored in it as they are,
- * which every reader of zlib takes. They are a few dozen bytes once a stream, and compressing them would have each
- * frame wait for a worker thread.
+ * Encodes header blocks. SPDY compresses all headers of a connection as one zlib stream. Here they are stored
+ * uncompressed in it, which every zlib decoder accepts: there are only a few dozen bytes per stream, and compression
+ * would delay each frame by a worker thread.
  */
 export function createHeaderEncoder(): (headers: SpdyHeaders) => Buffer {
   let begun = false;
@@ -65,13 +65,15 @@ export function createHeaderEncoder(): (headers: SpdyHeaders) => Buffer {
   };
 }
 
-/** What reads the header blocks of one connection, in their order. */
+/** Decodes the header blocks of one connection in order. */
 export type HeaderDecoder = {
   decode(block: Uint8Array): Promise<SpdyHeaders>;
   close(): void;
 };
 
-/** Reads header blocks. Whatever is wrong with one rejects, and ends the connection: the next could not be read. */
+/**
+ * Creates a decoder. An invalid block rejects and ends the connection, because the following blocks cannot be decoded.
+ */
 export function createHeaderDecoder(): HeaderDecoder {
   const inflate = createInflate({ dictionary: spdyDictionary, flush: constants.Z_SYNC_FLUSH });
   let chunks: Buffer[] = [];
@@ -83,7 +85,7 @@ export function createHeaderDecoder(): HeaderDecoder {
   inflate.on('data', (chunk: Buffer) => {
     size += chunk.length;
     chunks.push(chunk);
-    if (size > maxHeaderBytes) inflate.destroy(new Error(`headers of more than ${maxHeaderBytes} bytes`));
+    if (size > maxHeaderBytes) inflate.destroy(new Error(`headers exceed ${maxHeaderBytes} bytes`));
   });
 
   return {
@@ -117,7 +119,7 @@ function parseHeaders(bytes: Buffer): SpdyHeaders {
   const headers: { [name: string]: string | string[] } = Object.create(null);
   let at = 0;
   const take = (length: number): Buffer => {
-    if (length > bytes.length - at) throw new Error('headers end before they are complete');
+    if (length > bytes.length - at) throw new Error('header block is truncated');
     at += length;
     return bytes.subarray(at - length, at);
   };
@@ -126,10 +128,10 @@ function parseHeaders(bytes: Buffer): SpdyHeaders {
     const name = take(take(4).readUInt32BE()).toString();
     const value = take(take(4).readUInt32BE()).toString();
     if (name === '' || name !== name.toLowerCase() || name in headers)
-      throw new Error(`bad header name ${JSON.stringify(name)}`);
+      throw new Error(`invalid header name ${JSON.stringify(name)}`);
     headers[name] = value.includes('\0') ? value.split('\0') : value;
   }
-  if (at !== bytes.length) throw new Error('headers are longer than they say');
+  if (at !== bytes.length) throw new Error('header block is longer than its length fields');
   return headers;
 }
 

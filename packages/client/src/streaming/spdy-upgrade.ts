@@ -1,6 +1,6 @@
 import { isUpgrade, listOf, refuseUpgrade, type Upgrade, writeHead } from './upgrade.ts';
 
-/** Answers a request to switch to SPDY with the first protocol the client offers that is supported; throws if none is. */
+/** Accepts an upgrade to SPDY with the first protocol of the client that is supported; throws if there is none. */
 export function acceptSpdy(upgrade: Upgrade, supported: readonly string[]): string {
   const { headers, socket } = upgrade;
   if (!isUpgrade(headers) || !headers.upgrade?.toLowerCase().includes('spdy/3.1')) {

@@ -18,54 +18,56 @@ import {
 } from './spdy-frames.ts';
 import { createHeaderDecoder, createHeaderEncoder, type SpdyHeaders } from './spdy-headers.ts';
 
-/** One stream of a connection. Ending `data` closes this side's half; destroying it resets the stream. */
+/** A stream of a connection. Ending `data` half-closes the stream; destroying it resets the stream. */
 export type SpdyStream = {
   readonly id: number;
-  /** What the stream was opened with. */
+  /** Headers of the SYN_STREAM frame. */
   readonly headers: SpdyHeaders;
   readonly data: Duplex;
 };
 
-/** Many streams over one socket. */
+/** SPDY connection: many streams over one socket. */
 export type SpdyConnection = {
-  /** Opens a stream; resolves once the other side has accepted it. */
+  /** Opens a stream; resolves when the peer has accepted it. */
   open(headers: SpdyHeaders): Promise<SpdyStream>;
-  /** Resolves when the other side has shown that it is there. */
+  /** Sends a PING; resolves on the response. */
   ping(): Promise<void>;
-  /** Says goodbye, after all that was written. */
+  /** Sends GOAWAY and closes the connection after all pending writes. */
   close(): void;
-  /** Ends everything at once. */
+  /** Closes the connection immediately. */
   destroy(error?: Error): void;
-  /** Resolves when it is over: with the error, if it ended by one. */
+  /** Resolves when the connection is closed, with its error if there is one. */
   readonly closed: Promise<Error | undefined>;
 };
 
-/** How a connection is run. */
+/** Options of a connection. */
 export type SpdyOptions = {
   readonly role: 'client' | 'server';
   readonly clock: Clock;
-  /** What was read from the socket before it was known to be SPDY. */
+  /** Bytes that were read from the socket before the upgrade. */
   readonly head?: Buffer;
-  /** Asked about each stream that the other side opens; false refuses it. By default all are refused. */
+  /** Decides about each stream that the peer opens; false rejects the stream. All are rejected by default. */
   readonly accept?: (stream: SpdyStream) => boolean;
 };
 
-/** What may be on its way to this side on one stream before its reader has taken it. */
+/** Receive window of a stream. */
 const windowBytes = 256 * 1024;
-/** From here on a reader is said not to keep up. Together with the next less than the window, or both sides wait. */
+/**
+ * High-water mark of a reader. It and the write buffer together must be less than the window, or both sides would wait.
+ */
 const readAheadBytes = 128 * 1024;
 const updateFromBytes = 64 * 1024;
-/** Both windows of SPDY/3.1 before anyone has spoken of them. */
+/** Default windows of SPDY/3.1 for streams and the connection. */
 const defaultWindowBytes = 64 * 1024;
-/** The window of the whole connection is no limit: those of its streams are. */
+/** The window of the connection is effectively unlimited; the windows of its streams limit it. */
 const connectionWindowBytes = 16 * 1024 * 1024;
 const maxFrameBytes = 32 * 1024;
 const maxStreams = 1000;
-/** What is taken off the socket while frames before it are looked at. */
+/** Limit of received bytes that wait for the frames before them. */
 const maxInboxBytes = 64 * 1024;
-/** What answers to control frames may pile up before the one who sends them and reads nothing is hung up on. */
+/** Limit of unsent responses to control frames, for a peer that sends control frames but does not read. */
 const maxUnsentBytes = 1024 * 1024;
-/** How long the other side has to hang up after a goodbye. */
+/** Time that the peer has to close the connection after GOAWAY. */
 const lingerMs = 10_000;
 
 type StreamState = {
@@ -73,19 +75,19 @@ type StreamState = {
   localEnd: boolean;
   remoteEnd: boolean;
   replied: boolean;
-  /** What may still be sent; below zero with peers that do not care. */
+  /** Send window; negative with peers that ignore flow control. */
   sendWindow: number;
   receivedBytes: number;
   acknowledgedBytes: number;
-  /** Set while the connection waits for this reader. */
+  /** Set while the connection waits for the reader of this stream. */
   resume: (() => void) | undefined;
   readonly opened: { resolve(stream: SpdyStream): void; reject(error: Error): void } | undefined;
 };
 
 /**
- * Runs SPDY/3.1 over a socket. Go's implementation, which is what all of Kubernetes has, knows no flow control: it
- * never asks for more, and sends without being asked. So windows are kept only with a peer that speaks of them (ours
- * does); with others a reader that does not keep up stops the whole connection, and TCP slows the sender down.
+ * Runs SPDY/3.1 over a socket. The Go implementation, which all Kubernetes components use, has no flow control: it
+ * sends no window updates and ignores windows. Windows are therefore used only with a peer that announces them (such as
+ * this implementation). With other peers a slow reader blocks the whole connection, and TCP slows the sender down.
  */
 export function createSpdyConnection(socket: Duplex, options: SpdyOptions): SpdyConnection {
   const { role, clock, accept = () => false } = options;
@@ -102,16 +104,16 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
   let peerInitialWindow = defaultWindowBytes;
   let sendWindow = defaultWindowBytes;
   let unacknowledgedBytes = 0;
-  /** Either side has said goodbye. */
+  /** Set after either side has sent GOAWAY. */
   let leaving = false;
   let ending = false;
   let over = false;
-  /** What came and was not looked at yet; a socket that fails forgets what it holds itself. */
+  /** Received bytes that are not decoded yet; a socket that fails drops its own buffer. */
   const inbox: Buffer[] = [];
   let inboxBytes = 0;
   let arrived = (): void => {};
   let ended: { readonly error: Error | undefined } | undefined;
-  /** A reader does not keep up, and everything waits for it. */
+  /** Set while a slow reader blocks the connection. */
   let isHeldUp = false;
 
   function wake(): void {
@@ -119,14 +121,14 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     waiters.clear();
   }
 
-  /** Resolves when something changed that a writer may have waited for. */
+  /** Resolves when the state changes in a way that a writer may wait for. */
   function changed(): Promise<void> {
     return new Promise((resolve) => waiters.add(resolve));
   }
 
   function control(frame: Buffer): void {
     if (over || !socket.writable) return;
-    if (socket.writableLength > maxUnsentBytes) finish(new Error('the peer asks but does not read'));
+    if (socket.writableLength > maxUnsentBytes) finish(new Error('the peer sends control frames but does not read'));
     else socket.write(frame);
   }
 
@@ -162,7 +164,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
         callback(error);
       },
     });
-    // Whoever holds the stream may listen; that nobody does must not end the process.
+    // The owner of the stream may listen for errors; an error without a listener must not end the process.
     data.on('error', () => {});
     const state: StreamState = {
       stream: { id, headers, data },
@@ -182,7 +184,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
   async function send(state: StreamState, chunk: Buffer): Promise<void> {
     let rest = chunk;
     while (rest.length > 0) {
-      if (over || state.localEnd) throw new Error('the stream is closed');
+      if (over || state.localEnd) throw new Error('stream closed');
       const room = peerPaces ? Math.min(state.sendWindow, sendWindow) : maxFrameBytes;
       if (room <= 0 || socket.writableNeedDrain) {
         await changed();
@@ -218,7 +220,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     forgetIfDone(state);
   }
 
-  /** Ends a stream because of the other side. */
+  /** Ends a stream because of the peer. */
   function fail(state: StreamState, error: Error): void {
     streams.delete(state.stream.id);
     state.localEnd = true;
@@ -237,7 +239,8 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     }
     const state = streams.get(streamId);
     if (!state) {
-      // Data on a stream just reset may still be on its way; on one never opened there is no excuse.
+      // Data for a stream that was just reset may still arrive; data for a stream that was never opened is a protocol
+      // error.
       const known = isRemote(streamId) ? streamId <= lastRemoteId : streamId < nextStreamId;
       if (!known) control(resetFrame(streamId, resetStatus.invalidStream));
       return;
@@ -249,7 +252,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     state.receivedBytes += data.length;
     if (peerPaces && state.receivedBytes - state.acknowledgedBytes > windowBytes) {
       control(resetFrame(streamId, resetStatus.flowControlError));
-      fail(state, new SpdyProtocolError('more was sent than asked for'));
+      fail(state, new SpdyProtocolError('the peer exceeded the flow control window'));
       return;
     }
     if (data.length > 0 && !state.stream.data.push(data) && !peerPaces) {
@@ -273,7 +276,8 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
       case 'synStream': {
         const headers = await headerDecoder.decode(frame.block);
         const { streamId } = frame;
-        if (!isRemote(streamId) || streamId <= lastRemoteId) throw new SpdyProtocolError('a stream is opened twice');
+        if (!isRemote(streamId) || streamId <= lastRemoteId)
+          throw new SpdyProtocolError('the peer opened a stream twice');
         lastRemoteId = streamId;
         if (leaving || streams.size >= maxStreams) {
           control(resetFrame(streamId, resetStatus.refusedStream));
@@ -301,7 +305,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
         if (frame.type === 'synReply') {
           if (state.replied) {
             control(resetFrame(frame.streamId, resetStatus.streamInUse));
-            fail(state, new SpdyProtocolError('a stream is accepted twice'));
+            fail(state, new SpdyProtocolError('the peer accepted a stream twice'));
             return;
           }
           state.replied = true;
@@ -313,8 +317,8 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
       case 'reset': {
         const state = streams.get(frame.streamId);
         if (!state) return;
-        state.opened?.reject(new Error(`the peer has refused the stream (${frame.status})`));
-        // Go resets all streams as it closes a connection, whole as they may be: what was read before stays.
+        state.opened?.reject(new Error(`the peer rejected the stream (${frame.status})`));
+        // Go resets all streams when it closes a connection, even completed ones: received data stays readable.
         state.localEnd = true;
         endRemote(state);
         wake();
@@ -323,7 +327,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
       case 'settings': {
         const size = frame.settings.get(initialWindowSize);
         if (size === undefined) return;
-        if (size > 0x7fffffff) throw new SpdyProtocolError('the window is too large');
+        if (size > 0x7fffffff) throw new SpdyProtocolError('flow control window overflow');
         for (const state of streams.values()) state.sendWindow += size - peerInitialWindow;
         peerInitialWindow = size;
         peerPaces = true;
@@ -387,7 +391,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     arrived();
   }
 
-  /** The socket is over. What came before is looked at first, unless that would have to wait for a reader. */
+  /** The socket has ended. Received bytes are decoded first, unless a slow reader blocks the connection. */
   function end(error?: Error): void {
     if (ended) return;
     ended = { error };
@@ -395,8 +399,8 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     arrived();
   }
 
-  /** After a goodbye it does not matter how the socket ends. */
-  function lost(error = new Error('the connection was lost')): void {
+  /** After GOAWAY the way in which the socket ends does not matter. */
+  function lost(error = new Error('connection lost')): void {
     finish(leaving ? undefined : error);
   }
 
@@ -404,12 +408,12 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     if (over) return;
     over = true;
     headerDecoder.close();
-    const refusal = error ?? new Error('the connection is closed');
+    const refusal = error ?? new Error('connection closed');
     for (const state of [...streams.values()]) {
       state.opened?.reject(refusal);
       state.resume?.();
-      // A peer that hangs up with something unread resets the connection, and its last words may be lost with it.
-      // Streams end then as they do after a goodbye; `closed` tells the difference.
+      // A peer that closes the socket with unread data resets the connection, and its last data may be lost. Streams
+      // then end as after GOAWAY; `closed` has the difference.
       if (error instanceof SpdyProtocolError) fail(state, error);
       else {
         state.localEnd = true;
@@ -424,7 +428,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     else {
       socket.resume();
       socket.end(farewell, () => socket.destroy());
-      // Whoever does not take it is not waited for.
+      // A peer that does not close the connection is not waited for.
       clock.setTimer(lingerMs, () => socket.destroy());
     }
     closed.resolve(error);
@@ -434,7 +438,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
   socket.on('data', take);
   socket.once('end', () => end());
   socket.on('error', end);
-  socket.once('close', () => end(new Error('the connection was lost')));
+  socket.once('close', () => end(new Error('connection lost')));
   socket.write(
     Buffer.concat([settingsFrame(windowBytes), windowUpdateFrame(0, connectionWindowBytes - defaultWindowBytes)]),
   );
@@ -442,7 +446,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
 
   return {
     open(headers) {
-      if (over || leaving) return Promise.reject(new Error('the connection is closed'));
+      if (over || leaving) return Promise.reject(new Error('connection closed'));
       const id = nextStreamId;
       nextStreamId += 2;
       return new Promise((resolve, reject) => {
@@ -454,9 +458,9 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
       const id = nextPingId;
       nextPingId += 2;
       return new Promise((resolve, reject) => {
-        if (over) reject(new Error('the connection is closed'));
+        if (over) reject(new Error('connection closed'));
         pings.set(id, resolve);
-        closed.promise.then((error) => reject(error ?? new Error('the connection is closed')));
+        closed.promise.then((error) => reject(error ?? new Error('connection closed')));
         control(pingFrame(id));
       });
     },
@@ -466,7 +470,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
       ending = true;
       control(goAwayFrame(lastRemoteId, goAwayStatus.ok));
       socket.end();
-      // Closing a socket that has not been read to its end may undo what was just sent, so the other side goes first.
+      // Closing a socket with unread data may discard what was just sent, so the peer closes first.
       const cancel = clock.setTimer(lingerMs, () => finish());
       closed.promise.then(cancel);
     },

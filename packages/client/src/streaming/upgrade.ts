@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** A request to speak something other than HTTP from here on, and the socket to do it on. */
+/** An HTTP upgrade request and its socket. */
 export type Upgrade = {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly socket: Duplex;
-  /** What was read beyond the request. */
+  /** Bytes that were read after the request. */
   readonly head: Buffer;
 };
 
-/** The request cannot be switched over; it was answered with this. */
+/** The upgrade failed; the request was answered with this response. */
 export class UpgradeRefused extends Error {
   override readonly name = 'UpgradeRefused';
   readonly code: number;
@@ -27,17 +27,17 @@ const reasons: { readonly [code: number]: string } = {
   403: 'Forbidden',
 };
 
-/** Whether a request asks for another protocol. */
+/** Reports whether a request asks for an upgrade. */
 export function isUpgrade(headers: IncomingHttpHeaders): boolean {
   return listOf(headers.connection).some((token) => token.toLowerCase() === 'upgrade');
 }
 
-/** Whether a request asks for WebSocket. */
+/** Reports whether a request asks for a WebSocket. */
 export function isWebSocket(headers: IncomingHttpHeaders): boolean {
   return isUpgrade(headers) && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** The items of a header that is a list, over one line or several. */
+/** Returns the items of a list header, also over several lines. */
 export function listOf(header: string | readonly string[] | undefined): string[] {
   const lines = header === undefined ? [] : typeof header === 'string' ? [header] : header;
   return lines.flatMap((line) =>
@@ -48,7 +48,7 @@ export function listOf(header: string | readonly string[] | undefined): string[]
   );
 }
 
-/** Writes the head of an answer to a socket that HTTP has let go of. */
+/** Writes the head of a response to a socket that is detached from HTTP. */
 export function writeHead(
   socket: Duplex,
   code: number,
@@ -63,7 +63,7 @@ export function writeHead(
   socket.write(Buffer.from(`${text}\r\n`, 'latin1'));
 }
 
-/** Says no to an upgrade, and hangs up. */
+/** Rejects an upgrade and closes the connection. */
 export function refuseUpgrade(
   { socket }: Upgrade,
   code: number,

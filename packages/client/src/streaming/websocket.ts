@@ -3,17 +3,17 @@ import { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { listOf, refuseUpgrade, type Upgrade } from './upgrade.ts';
 
-/** As large as Go lets a message become. */
+/** Message limit of the Go implementation. */
 const maxMessageBytes = 32 * 1024 * 1024;
-/** What is sent at once; some clients read into a buffer of this size. */
+/** Maximum size of a sent message; some clients read into a buffer of this size. */
 const maxChunkBytes = 32 * 1024;
 
-/** A WebSocket, and the protocol that was agreed on for it: empty for none. */
+/** A WebSocket and its negotiated protocol; empty if there is none. */
 export type AcceptedWebSocket = { readonly socket: WebSocket; readonly protocol: string };
 
 /**
- * Answers a request for a WebSocket with the first protocol the client offers that is supported. An empty text among
- * these stands for clients that offer none.
+ * Accepts a WebSocket with the first protocol of the client that is supported. An empty text in `supported` accepts
+ * clients without a protocol.
  */
 export function acceptWebSocket(upgrade: Upgrade, supported: readonly string[]): Promise<AcceptedWebSocket> {
   const offered = listOf(upgrade.headers['sec-websocket-protocol']);
@@ -28,37 +28,37 @@ export function acceptWebSocket(upgrade: Upgrade, supported: readonly string[]):
       maxPayload: maxMessageBytes,
       perMessageDeflate: false,
     });
-    // The library insists that protocols have no slash in their names, but Kubernetes' have.
+    // The library rejects protocol names with a slash, which Kubernetes uses.
     const { 'sec-websocket-protocol': _, ...headers } = upgrade.headers;
     if (chosen !== '') server.once('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${chosen}`));
     server.once('wsClientError', (error) => reject(refuseUpgrade(upgrade, 400, error.message)));
-    // The library looks at the method and the headers of the request, and at nothing else.
+    // The library uses only the method and the headers of the request.
     const request = { method: upgrade.method, headers, url: '/' } as IncomingMessage;
     server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => resolve({ socket, protocol: chosen }));
   });
 }
 
-/** Several streams in one WebSocket, each message beginning with the number of the stream it belongs to. */
+/** Channels in one WebSocket: each message starts with the number of its channel. */
 export type Channels = {
   readonly channels: readonly Duplex[];
-  /** Closes the WebSocket, after all that was written. */
+  /** Closes the WebSocket after all pending writes. */
   close(): void;
-  /** Resolves when the WebSocket is closed, by whomever. */
+  /** Resolves when the WebSocket is closed by either side. */
   readonly closed: Promise<void>;
 };
 
-/** How channels are told apart and carried. */
+/** Number and encoding of channels. */
 export type ChannelsOptions = {
   readonly count: number;
-  /** Binary messages with a byte in front, or text ones with a digit and the rest in base64. */
+  /** Binary messages with a prefix byte, or text messages with a prefix digit and base64. */
   readonly encoding: 'binary' | 'base64';
-  /** Whether a message on channel 255 closes the channel it names. */
+  /** Set if a message on channel 255 closes the channel that it names. */
   readonly closable: boolean;
 };
 
 const closeChannel = 255;
 
-/** Divides a WebSocket into channels. A channel that nobody reads holds up the others: TCP slows the sender down. */
+/** Splits a WebSocket into channels. A channel that is not read blocks the others: TCP slows the sender down. */
 export function createChannels(socket: WebSocket, { count, encoding, closable }: ChannelsOptions): Channels {
   const closed = Promise.withResolvers<void>();
   const full = new Set<number>();
@@ -121,7 +121,7 @@ export function createChannels(socket: WebSocket, { count, encoding, closable }:
       socket.pause();
     }
   });
-  // What is wrong with a frame is followed by the close of the socket.
+  // The library closes the socket after a frame error.
   socket.on('error', () => {});
   socket.once('close', () => {
     for (const index of channels.keys()) end(index);

@@ -9,13 +9,13 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createAuthority } from '@kruise/machinery/x509/certificate';
 
-/** What a fake server does with a request. */
+/** Handler of a request. */
 export type Handle = (
   request: IncomingMessage | Http2ServerRequest,
   response: ServerResponse & Http2ServerResponse,
 ) => void;
 
-/** A server that answers as badly as a test wants. */
+/** HTTP server for tests of error cases. */
 export type FakeServer = {
   readonly url: string;
   readonly port: number;
@@ -35,7 +35,7 @@ const pair = authority.issue({
   validDays: 36_500,
 });
 
-/** Starts a server that speaks one protocol, with a certificate for `localhost` and `fake.example`. */
+/** Starts a server with one protocol and a certificate for `localhost` and `fake.example`. */
 export async function startFakeServer(
   protocol: 'h2' | 'http/1.1',
   handle: Handle,

@@ -1,6 +1,6 @@
 /**
- * A server of one kind that keeps its promises and a transport that does everything to hide it: answers that are
- * refused, late, garbled or never come; watches that break, end, fall silent or have lost the past.
+ * A correct server of one kind behind a transport with fault injection: responses are rejected, delayed, corrupted or
+ * lost; watches break, end, fall silent or have an expired resourceVersion.
  */
 import type { ConfigMap } from '@kruise/api/core/configmap';
 import { expired, failure, StatusError, tooLargeResourceVersion, tooManyRequests } from '@kruise/machinery/status';
@@ -8,7 +8,7 @@ import { after, type Clock } from '@kruise/values/clock';
 import { pick, type Random, randomInteger } from '@kruise/values/random';
 import type { ApiRequest, Transport, WatchEvent } from '../transport.ts';
 
-/** A change the server has acknowledged. */
+/** A change that the server has acknowledged. */
 export type Logged = {
   readonly revision: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -16,18 +16,18 @@ export type Logged = {
 };
 
 export type HostileServer = Transport & {
-  /** Makes an object, or changes it if it is there. */
+  /** Creates or updates an object. */
   put(name: string): void;
   remove(name: string): void;
-  /** Forgets all changes up to now. */
+  /** Compacts all changes up to now. */
   compact(): void;
-  /** From now on nothing goes wrong. */
+  /** Stops fault injection. */
   calm(): void;
-  /** Every change since the beginning, also those the server itself has forgotten. */
+  /** All changes since the start, including compacted ones. */
   readonly log: readonly Logged[];
   stateAt(revision: number): readonly ConfigMap[];
   readonly revision: number;
-  /** How many faults there were, by name. */
+  /** Number of injected faults by name. */
   readonly faults: ReadonlyMap<string, number>;
 };
 
@@ -36,7 +36,7 @@ const watchFaults = ['none', 'later', 'broken', 'expired', 'garbage', 'silent', 
 
 const firstRevision = 100;
 
-/** A server with no objects, at a revision above zero. */
+/** Creates an empty server at a revision above zero. */
 export function hostileServer(clock: Clock, random: Random, pageLimit: number): HostileServer {
   const log: Logged[] = [];
   const faults = new Map<string, number>();
@@ -77,7 +77,7 @@ export function hostileServer(clock: Clock, random: Random, pageLimit: number): 
     const [at, from] = token === '' ? [0, 0] : (token.split(':').map(Number) as [number, number]);
     if (wanted > revision) throw tooLargeResourceVersion(wanted, revision);
     if (at > 0 && at < oldest) throw expired('The provided continue parameter is too old');
-    // A cache may lag behind, as long as it is not asked for more.
+    // A server cache may lag unless a newer version is requested.
     const lagged = query['resourceVersion'] === '0' ? Math.max(firstRevision, revision - randomInteger(random, 4)) : 0;
     const served = at || Math.max(wanted, lagged || revision);
     const items = stateAt(served);
@@ -89,7 +89,7 @@ export function hostileServer(clock: Clock, random: Random, pageLimit: number): 
         resourceVersion: String(served),
         ...(more ? { continue: `${served}:${from + page.length}` } : {}),
       },
-      // As servers do, items do not say what they are.
+      // Like real servers, items of a list have no apiVersion and kind.
       items: page.map(({ kind: _, apiVersion: __, ...rest }) => rest),
     };
   }
@@ -133,7 +133,7 @@ export function hostileServer(clock: Clock, random: Random, pageLimit: number): 
       let left = fault === 'none' || fault === 'slow' ? Number.POSITIVE_INFINITY : randomInteger(random, 4);
       let at = Number(query['resourceVersion']);
       if (query['sendInitialEvents'] === true) {
-        // The state, then the mark that it is complete, then whatever changes: each may be where the watch breaks.
+        // The initial state, the bookmark that completes it, then changes: the watch may break at any of them.
         at = revision;
         for (const object of stateAt(at)) {
           if (left-- <= 0) throw broken();
@@ -157,7 +157,7 @@ export function hostileServer(clock: Clock, random: Random, pageLimit: number): 
           if (fault === 'cut') throw new Error('the connection broke in the middle of an event');
           if (fault === 'broken') yield { type: 'ERROR', object: broken().status };
           if (fault === 'expired') yield { type: 'ERROR', object: expired('too old').status };
-          // What arrives is whatever the wire made of it.
+          // Sends a corrupted event.
           if (fault === 'garbage') yield pick(random, garbage) as WatchEvent;
           return;
         }
@@ -170,7 +170,7 @@ export function hostileServer(clock: Clock, random: Random, pageLimit: number): 
           yield { type: 'BOOKMARK', object: { metadata: { resourceVersion: String(at) } } };
         }
         if (revision > at) continue;
-        // Deliberately deaf to the signal from time to time, as a dead connection is.
+        // Sometimes ignores the signal, as a dead connection does.
         const heeded = randomInteger(random, 2) === 0 ? signal : undefined;
         await Promise.race([
           new Promise<void>((resolve) => wakers.push(resolve)),

@@ -3,16 +3,16 @@ import { podTemplate } from '@kruise/api/core/podtemplate';
 import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import { flatFields, type Node, type ObjectNode, resolve } from '@kruise/schema/language';
 
-/** A JSON value that a test takes apart. */
+/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A JSON object that a test takes apart. */
+/** A JSON object. */
 export type JsonMembers = { readonly [key: string]: Json };
 
 /**
- * Returns an object of a kind in which every member is set, lists and maps with one element each. Members have the type
- * of the schema; other rules of validation are ignored. The specs of Pods within it are full as well if requested, and
- * have a few members otherwise.
+ * Returns an object of a kind in which every member is set; lists and maps have one element. Members have the type of
+ * the schema; other validation rules are ignored. With `hasFullPods`, Pod specs in it are full as well; otherwise they
+ * have a few members.
  */
 export function fullObject(kind: Kind, { hasFullPods }: { readonly hasFullPods: boolean }): JsonMembers {
   const depths = new Map<Node, number>(hasFullPods ? [] : [[podSpec, Number.POSITIVE_INFINITY]]);
@@ -29,7 +29,7 @@ const metadata: JsonMembers = {
   ownerReferences: [{ ...reference, controller: true, blockOwnerDeletion: true }],
 };
 
-/** CRDs of Kruise accept any Pod template, so webhooks are the first to read them. */
+/** The CRDs of Kruise accept any Pod template, so webhooks are the first to read it. */
 function fullTemplate(depths: Map<Node, number>): JsonMembers {
   const { template } = fullMembers(podTemplate.root, depths) as { readonly template: JsonMembers };
   return { ...template, metadata };
@@ -62,7 +62,7 @@ const shortPodSpec: JsonMembers = {
   securityContext: { fsGroup: 1 },
 };
 
-/** Depth to which recursive schemas are followed. */
+/** Maximum depth of recursive schemas. */
 const maxRecursion = 1;
 
 function fullMembers(node: ObjectNode, depths: Map<Node, number>): { [key: string]: Json } {

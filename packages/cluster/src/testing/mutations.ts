@@ -1,9 +1,9 @@
 import type { Json, JsonMembers } from './full-object.ts';
 
-/** Path of a member in its object: names of members, and positions in lists. */
+/** Path of a member in its object: member names and list indexes. */
 export type MemberPath = readonly (string | number)[];
 
-/** Returns the path of every member and list element of a value, each before those within it. */
+/** Returns the path of every member and list element of a value, parents first. */
 export function* memberPaths(value: Json, path: MemberPath = []): Generator<MemberPath> {
   if (path.length > 0) yield path;
   if (Array.isArray(value)) {
@@ -23,7 +23,7 @@ export function memberAt(value: Json | undefined, path: MemberPath): Json | unde
   return found;
 }
 
-/** Returns the value with another member at a path; `undefined` removes the member. Missing parents are made. */
+/** Returns the value with another member at a path; `undefined` removes the member. Missing parents are created. */
 export function withMember(value: Json | undefined, path: MemberPath, member: Json | undefined): Json {
   const [step, ...rest] = path;
   if (step === undefined) return member ?? null;

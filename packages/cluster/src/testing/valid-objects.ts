@@ -1,4 +1,4 @@
-/** The smallest valid object of every kind that can be created, by `kind.version.group`; metadata is left out. */
+/** The smallest valid object of every kind that can be created, by `kind.version.group`; metadata is omitted. */
 import type { JsonMembers } from './full-object.ts';
 
 const selector = { matchLabels: { app: 'a' } };
