@@ -100,5 +100,5 @@ test('a log that cannot be begun anew has its name back, and others have their t
   });
   await rotateLogs(context, limits);
   assert.deepEqual(await files.list('/logs/a'), ['0.log']);
-  assert.deepEqual([reopened, warnings], [['b'], ['a log could not be rotated']]);
+  assert.deepEqual([reopened, warnings], [['b'], ['container log rotation failed']]);
 });
