@@ -114,7 +114,7 @@ describe('admission', () => {
     test(what, async () => assert.deepEqual(await judged(path, request), verdict));
   }
 
-  test('adds a sidecar of the image it was told', async () => {
+  test('the webhook adds a sidecar with the requested image', async () => {
     const value = { image: 'i', name: 'webhook-added-sidecar', resources: {} };
     assert.deepEqual(
       await judged('/mutating-pods-sidecar', created(pod('a')), 'i'),
@@ -133,12 +133,12 @@ describe('conversion', () => {
   const first = { apiVersion: 'stable.example.com/v1', kind: 'X', hostPort: 'localhost:80' };
   const second = { apiVersion: 'stable.example.com/v2', kind: 'X', host: 'localhost', port: '80' };
 
-  test('goes from version 1 to version 2 and back', () => {
+  test('the webhook converts from version 1 to version 2 and back', () => {
     assert.deepEqual(convert(first, second.apiVersion).convertedObjects, [second]);
     assert.deepEqual(convert(second, first.apiVersion).convertedObjects, [first]);
   });
 
-  test('says what it cannot convert', () => {
+  test('the webhook reports objects it cannot convert', () => {
     assert.deepEqual(convert(first, 'stable.example.com/v3').result, {
       status: 'Failure',
       message: 'unexpected conversion version "stable.example.com/v3"',
@@ -150,7 +150,7 @@ describe('conversion', () => {
   });
 });
 
-test('the webhook speaks HTTPS with the certificate it is given', async () => {
+test('the webhook serves HTTPS with its certificate', async () => {
   const authority = createAuthority('test', testStart);
   const { certificate, key } = authority.issue({
     subject: { commonName: 'hook' },

@@ -5,7 +5,7 @@ import { parseScript } from './parse.ts';
 import { matches, type Pattern } from './pattern.ts';
 import { ShellSyntaxError } from './syntax.ts';
 
-/** Pieces scripts are made of, put together without a thought. */
+/** Fragments of scripts, concatenated at random. */
 const pieces = fc.constantFrom(
   ...['if', 'then', 'fi', 'while', 'do', 'done', 'for', 'in', 'case', 'esac', '{', '}', '(', ')', ';', ';;', '&', '&&'],
   ...['|', '||', '<', '>', '>>', '<<', '2>&1', '$', '${', '$(', '$((', '`', '"', "'", '\\', '\n', ' ', '#', '!', '='],

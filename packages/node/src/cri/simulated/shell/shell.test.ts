@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is the shell that is to expand them
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the simulated shell expands them
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { scriptTables } from '../testing/scripts.ts';
