@@ -5,13 +5,13 @@ import { lastedMs, simulatedNode } from '../testing/simulated-node.ts';
 
 describe('signals', () => {
   const cases: readonly [what: string, image: string, args: readonly string[] | undefined, exitCode: number][] = [
-    ['nginx ends well', 'nginx', undefined, 0],
-    ['httpd ends well', 'httpd', undefined, 0],
-    ['redis ends well', 'redis', undefined, 0],
-    ['pause ends well', 'registry.k8s.io/pause:3.10', undefined, 0],
-    ['agnhost pause ends with 2', 'registry.k8s.io/e2e-test-images/agnhost:2.53', ['pause'], 2],
-    ['agnhost netexec ends well', 'registry.k8s.io/e2e-test-images/agnhost:2.53', ['netexec'], 0],
-    ['an unknown image ends well', 'acme/shop:v1', undefined, 0],
+    ['nginx exits with 0', 'nginx', undefined, 0],
+    ['httpd exits with 0', 'httpd', undefined, 0],
+    ['redis exits with 0', 'redis', undefined, 0],
+    ['pause exits with 0', 'registry.k8s.io/pause:3.10', undefined, 0],
+    ['agnhost pause exits with 2', 'registry.k8s.io/e2e-test-images/agnhost:2.53', ['pause'], 2],
+    ['agnhost netexec exits with 0', 'registry.k8s.io/e2e-test-images/agnhost:2.53', ['netexec'], 0],
+    ['an unknown image exits with 0', 'acme/shop:v1', undefined, 0],
   ];
   for (const [what, image, args, exitCode] of cases) {
     test(`${what} when it is stopped`, async () => {
@@ -64,7 +64,7 @@ describe('programs of images', () => {
     });
   }
 
-  test('the probe of the game server reports a closed server, then its data, then its gate', async () => {
+  test('the probe of the game server reports closed, then data loaded, then gate open', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'openkruise/minecraft-demo:probe-v0' });
     const probeAfter = async (seconds: number) => {
