@@ -1,6 +1,6 @@
 /**
- * Where the nodes of this process are found: the API server's way to their kubelets and Pods, without a socket. It is
- * there before the nodes are, as the API server is.
+ * In-process node directory: connects the API server to kubelets and Pods of this process without sockets. The
+ * directory exists before the nodes, because the API server starts first.
  */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -13,7 +13,7 @@ import type { HostNetwork } from './cri/runtime.ts';
 import type { KubeletHandler } from './kubelet/server/handler.ts';
 import { inProcessBackend } from './kubelet/server/in-process.ts';
 
-/** A node that is in this process. */
+/** A node of this process. */
 export type LocalNode = {
   readonly handler: KubeletHandler;
   readonly network: HostNetwork;
@@ -21,14 +21,14 @@ export type LocalNode = {
   readonly port: number;
 };
 
-/** The nodes of this process, and the way to all others. */
+/** Nodes of this process, with a fallback connector for all others. */
 export type NodeDirectory = NodeConnector & {
   add(name: string, node: LocalNode): void;
-  /** A node that is not there is looked for on the network, in vain. */
+  /** Removes a node; requests to it then go to the fallback connector and fail. */
   remove(name: string): void;
 };
 
-/** No nodes yet; whatever is not here is reached through `elsewhere`. */
+/** Creates an empty directory; other nodes are reached through `elsewhere`. */
 export function createNodeDirectory(elsewhere: NodeConnector): NodeDirectory {
   const nodes = new Map<string, LocalNode>();
   const nodeOf = (name: string | undefined) => nodes.get(name ?? '');
@@ -55,7 +55,7 @@ export function createNodeDirectory(elsewhere: NodeConnector): NodeDirectory {
       });
     },
     address(location) {
-      // Whichever node it is, they all see the same network.
+      // Any node will do: all nodes share the same network.
       const [first] = nodes.values();
       return first ? connected(first.network, location) : elsewhere.address(location);
     },
@@ -64,7 +64,7 @@ export function createNodeDirectory(elsewhere: NodeConnector): NodeDirectory {
       try {
         return await first?.network.connect(target);
       } catch (error) {
-        // A simulated network ends where the simulation does; what lies beyond may well be there.
+        // An address outside of the simulated network may exist on the real one.
         if ((error as NodeJS.ErrnoException).code === 'EHOSTUNREACH') return undefined;
         throw error;
       }
@@ -73,12 +73,12 @@ export function createNodeDirectory(elsewhere: NodeConnector): NodeDirectory {
   };
 }
 
-/** What listens at a place in a node's network. */
+/** Returns a backend for an address in a node's network. */
 function connected(network: HostNetwork, { scheme, host, port, serverName }: Location): Backend {
   async function dial(signal: AbortSignal): Promise<Duplex> {
     const socket = await network.connect({ host, port }, { signal });
     if (scheme === 'http') return socket;
-    // An address is no name, and TLS takes names alone.
+    // TLS server names must not be IP addresses.
     const servername = serverName ?? (isIP(host) ? '' : host);
     return connectTls({ socket, servername, rejectUnauthorized: false });
   }

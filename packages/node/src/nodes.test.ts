@@ -36,7 +36,7 @@ async function startCluster(count: number) {
     stop.signal,
   );
   const pods = startInformer(client, systemClock, systemRandom, podKind, {}, stop.signal);
-  /** Resolves when a Pod is as wanted. */
+  /** Resolves when a Pod matches a predicate. */
   const until = (name: string, what: (pod: Pod | undefined) => boolean) =>
     new Promise<Pod | undefined>((resolve) => {
       pods.handle(({ type, object }) => {
@@ -65,7 +65,7 @@ async function startCluster(count: number) {
 
 const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
 
-test('nodes of one process run the Pods that are bound to them', async () => {
+test('nodes of one process run the Pods bound to them', async () => {
   await using cluster = await startCluster(3);
   await cluster.nodes.registered;
   const { items } = await cluster.client.list(nodeKind);
@@ -76,7 +76,7 @@ test('nodes of one process run the Pods that are bound to them', async () => {
   assert.deepEqual(addresses, ['1', '2', '3']);
 });
 
-test('a node that is lost runs on unheard, and tells all when it is found', async () => {
+test('a disconnected node keeps running and reports its status after the reconnect', async () => {
   await using cluster = await startCluster(1);
   await cluster.nodes.registered;
   const ready = cluster.until('a', isReady);
@@ -92,7 +92,7 @@ test('a node that is lost runs on unheard, and tells all when it is found', asyn
   assert.equal(before?.status?.containerStatuses?.[0]?.restartCount, 0);
 });
 
-test('what ran on a node that was switched off starts anew with it', async () => {
+test('Pods of a powered-off node restart with it', async () => {
   await using cluster = await startCluster(1);
   await cluster.nodes.registered;
   const ready = cluster.until('a', isReady);

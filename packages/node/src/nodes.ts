@@ -1,6 +1,6 @@
 /**
- * Many nodes in one process. They share one copy of what they see of the cluster, one network and one set of images, so
- * that a node more costs a lease to renew and little else.
+ * Many nodes in one process. They share informer caches, one network and one image registry, so that an additional node
+ * costs little more than a lease to renew.
  */
 
 import { createHash } from 'node:crypto';
@@ -23,7 +23,7 @@ import type { NodeDirectory } from './node-directory.ts';
 import { serviceRoutes } from './proxy/service-routes.ts';
 import { slowed } from './slow-transport.ts';
 
-/** What a node is like; what is left out is as for any node. */
+/** Options of one node; omitted fields have the common defaults. */
 export type NodeOptions = Pick<
   KubeletOptions,
   | 'quiet'
@@ -38,46 +38,48 @@ export type NodeOptions = Pick<
   | 'providerId'
 > & {
   readonly name?: string;
-  /** The node's own; by default the next of `addressRange`. */
+  /** IP address of the node; by default the next one of `addressRange`. */
   readonly address?: string;
-  /** Where its Pods' addresses come from; by default what the API says (`spec.podCIDR`). */
+  /** CIDR of the Pod IPs; by default the Node's `spec.podCIDR`. */
   readonly podRange?: string;
 };
 
-/** The nodes that are wanted. */
+/** Options of all nodes. */
 export type NodesOptions = {
   readonly count: number;
-  /** What all nodes are like, or each by its number, which begins with 1. */
+  /** Common node options, or a function of the node number, which starts at 1. */
   readonly node?: NodeOptions | ((number: number) => NodeOptions);
-  /** More nodes to begin with, by name; one that is among the others already is not made twice. */
+  /** Additional initial nodes by name; a name that already exists is not created twice. */
   readonly more?: readonly (NodeOptions & { readonly name: string })[];
-  /** A client with the rights of a node: `system:node:<name>` of the group `system:nodes`. */
+  /** Returns a client with the permissions of a node: `system:node:<name>` in the group `system:nodes`. */
   readonly clientOf: (nodeName: string) => Client;
   /**
-   * Someone who may list and watch Pods, nodes, services, EndpointSlices, ConfigMaps, Secrets, volumes and claims for all
-   * nodes.
+   * Client that may list and watch Pods, Nodes, Services, EndpointSlices, ConfigMaps, Secrets, PersistentVolumes and
+   * PVCs for all nodes.
    */
   readonly reader: Client;
-  /** What is known of all that already, where someone else in the process knows it. */
+  /** Existing informer caches of the process to share. */
   readonly caches?: Caches;
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log;
-  /** Where the API server finds the nodes. */
+  /** Directory where the API server looks up the nodes. */
   readonly directory?: NodeDirectory;
-  /** Told of each node that is switched on, and until when: for what else runs on nodes. */
+  /**
+   * Called when a node starts, with a signal that is aborted when the node stops: for other agents that run on nodes.
+   */
   readonly accompany?: (node: LocalNode, until: AbortSignal) => void;
-  /** Where addresses of nodes come from. */
+  /** CIDR of the node addresses. */
   readonly addressRange?: string;
-  /** What runs a node's containers; by default a simulation. */
+  /** Creates the container runtime of a node; a simulated runtime by default. */
   readonly runtimeOf?: (node: {
     readonly name: string;
     readonly address: string;
     readonly podRange?: string;
   }) => NodeRuntime;
-  /** Images that simulated nodes have from the start. */
+  /** Images that are present on simulated nodes from the start. */
   readonly images?: readonly string[];
-  /** How simulated Pods get to servers that are not simulated: the API server above all. */
+  /** Connections of simulated Pods to real servers, such as the API server. */
   readonly outside?: Outside;
 };
 
@@ -86,29 +88,29 @@ export type LocalNode = {
   readonly name: string;
   readonly address: string;
   readonly runtime: NodeRuntime;
-  /** Undefined while the node is stopped or lost. */
+  /** Returns the kubelet; undefined while the node is stopped or disconnected. */
   readonly kubelet: () => Kubelet | undefined;
 };
 
-/** The nodes of this process. */
+/** Nodes of this process. */
 export type Nodes = {
   readonly list: () => readonly LocalNode[];
   readonly get: (name: string) => LocalNode | undefined;
-  /** Starts one more; resolves once it is in the API. */
+  /** Adds a node; resolves once the Node is registered. */
   add(options?: NodeOptions): Promise<LocalNode>;
-  /** Switches a node off: all that runs on it ends, and nothing is said. Its object stays in the API. */
+  /** Powers a node off: its containers end without a status update. The Node object remains in the API. */
   stop(name: string): Promise<void>;
-  /** Cuts a node off: what runs on it goes on, but nobody hears of it. */
+  /** Disconnects a node from the API server: its containers keep running. */
   lose(name: string): Promise<void>;
-  /** Switches a node on again, or lets it be heard again. */
+  /** Starts a stopped node, or reconnects a disconnected one. */
   start(name: string): Promise<void>;
-  /** Takes a node away for good: all that runs on it ends. Its object is for others to delete. */
+  /** Removes a node for good: its containers end. The caller deletes the Node object. */
   remove(name: string): Promise<void>;
-  /** Has all that a node says and asks take so much longer; 0 for no longer. */
+  /** Sets an additional latency for all requests of a node; 0 removes it. */
   slow(name: string, delayMs: number): void;
-  /** Resolves once all nodes that were wanted at first are in the API. */
+  /** Resolves once all initial nodes are registered. */
   readonly registered: Promise<void>;
-  /** Resolves when all kubelets have come to a stop after the signal was aborted. */
+  /** Resolves when all kubelets have stopped after the signal was aborted. */
   stopped(): Promise<void>;
 };
 
@@ -118,17 +120,17 @@ type Entry = {
   kubelet: Kubelet | undefined;
   stop: AbortController;
   delayMs: number;
-  /** How often it has been switched on. */
+  /** Number of boots. */
   boots: number;
 };
 
 const kubeletPort = 10250;
 
-/** Starts nodes, which run until the signal is aborted. */
+/** Starts nodes that run until the signal is aborted. */
 export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
   const { clock, random, log = silentLog, directory, clientOf } = options;
   const onError = (error: unknown) => {
-    if (!signal.aborted) log.warn({ error }, 'a request failed');
+    if (!signal.aborted) log.warn({ error }, 'request failed');
   };
   const caches = options.caches ?? createCaches(options.reader, clock, random, { onError }, signal);
   const shared = sharedSources(caches, signal);
@@ -159,7 +161,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     });
   const runtimeOf = options.runtimeOf ?? simulated;
 
-  /** A number whose node nobody else is called like. */
+  /** Returns the next node number whose name is free. */
   function nextNumber(): number {
     do numbers++;
     while (entries.has(`node-${numbers}`));
@@ -171,8 +173,8 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     const common = typeof options.node === 'function' ? options.node(number) : (options.node ?? {});
     const all = { ...common, ...more };
     const name = all.name ?? `node-${number}`;
-    if (entries.has(name)) throw new Error(`there is a node ${name} already`);
-    // The first two are the network's own and its gateway.
+    if (entries.has(name)) throw new Error(`node ${name} already exists`);
+    // The first two addresses belong to the network and its gateway.
     const address = all.address ?? formatAddress(addressAt(range, BigInt(number + 1)));
     const { podRange } = all;
     const runtime = runtimeOf({ name, address, ...(podRange === undefined ? {} : { podRange }) });
@@ -192,7 +194,8 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
   async function boot(entry: Entry): Promise<void> {
     const { node, options: given } = entry;
     const { name, address, runtime } = node;
-    // Asked all the time whether it is aborted, which a signal of several others has to ask each of them.
+    // A linked controller instead of AbortSignal.any: the signal is checked very often, and a composite signal checks
+    // all its sources each time.
     entry.stop = linkedController(signal);
     const until = entry.stop.signal;
     const { name: _name, address: _address, podRange: _podRange, ...wanted } = given;
@@ -227,7 +230,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
 
   const known = (name: string): Entry => {
     const entry = entries.get(name);
-    if (!entry) throw new Error(`there is no node ${name}`);
+    if (!entry) throw new Error(`no such node: ${name}`);
     return entry;
   };
 
@@ -271,7 +274,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
   };
 }
 
-/** What tells one machine from another, and one life of it from the next; the same whenever it is asked for. */
+/** Returns deterministic machine IDs of a node; the boot ID changes with every boot. */
 function identityOf(name: string, boots: number) {
   const digest = (text: string) => createHash('md5').update(text).digest('hex');
   const uuid = (text: string) => digest(text).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');

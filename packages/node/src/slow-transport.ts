@@ -1,8 +1,8 @@
-/** A line that takes its time. */
+/** Latency injection for clients. */
 import { type Client, createClient } from '@kruise/client/client';
 import { after, type Clock } from '@kruise/values/clock';
 
-/** A client all of whose requests take so much longer; how much may change at any time. */
+/** Returns a client whose requests and watch events are delayed; the delay may change at any time. */
 export function slowed(client: Client, clock: Clock, delayMs: () => number): Client {
   const { transport } = client;
   return createClient({

@@ -1,4 +1,4 @@
-/** The messages of CRI that more than one call speaks of. See `runtime.ts` for how they differ from the protobuf ones. */
+/** CRI messages that several calls share. See `runtime.ts` for the differences to the protobuf messages. */
 
 export type StringMap = Readonly<Record<string, string>>;
 
@@ -17,7 +17,7 @@ export type ContainerEventType =
 export type RuntimeStatus = { readonly conditions: readonly RuntimeCondition[] };
 
 export type RuntimeCondition = {
-  /** `RuntimeReady`, `NetworkReady`, and others of the runtime's own. */
+  /** `RuntimeReady`, `NetworkReady`, or a runtime-specific condition. */
   readonly type: string;
   readonly status: boolean;
   readonly reason: string;
@@ -25,7 +25,7 @@ export type RuntimeCondition = {
 };
 
 export type RuntimeHandler = {
-  /** Empty for the default. */
+  /** Empty for the default handler. */
   readonly name: string;
   readonly features?: { readonly recursiveReadOnlyMounts: boolean; readonly userNamespaces: boolean };
 };
@@ -34,7 +34,7 @@ export type RuntimeFeatures = { readonly supplementalGroupsPolicy: boolean };
 
 export type PodSandboxConfig = {
   readonly metadata: PodSandboxMetadata;
-  /** Empty only on the host's network. */
+  /** Empty only for host-network Pods. */
   readonly hostname?: string;
   readonly logDirectory?: string;
   readonly dnsConfig?: DnsConfig;
@@ -60,7 +60,7 @@ export type DnsConfig = {
 export type PortMapping = {
   readonly protocol?: Protocol;
   readonly containerPort: number;
-  /** 0 or absent: none. */
+  /** 0 or absent means no host port. */
   readonly hostPort?: number;
   readonly hostIp?: string;
 };
@@ -90,7 +90,7 @@ export type NamespaceOption = {
   readonly network?: NamespaceMode;
   readonly pid?: NamespaceMode;
   readonly ipc?: NamespaceMode;
-  /** The container whose process namespace is joined, with `pid: 'TARGET'`. */
+  /** Container whose process namespace is joined with `pid: 'TARGET'`. */
   readonly targetId?: string;
   readonly usernsOptions?: UserNamespace;
 };
@@ -128,7 +128,7 @@ export type PodSandboxStatus = {
 };
 
 export type PodSandboxNetworkStatus = {
-  /** Empty on the host's network. */
+  /** Empty for host-network Pods. */
   readonly ip: string;
   readonly additionalIps: readonly { readonly ip: string }[];
 };
@@ -142,7 +142,7 @@ export type PodSandboxFilter = {
 export type ContainerConfig = {
   readonly metadata: ContainerMetadata;
   readonly image: ImageSpec;
-  /** Replaces the image's entry point; with it the image's arguments are dropped. */
+  /** Replaces the image's entrypoint; the image's arguments are then dropped. */
   readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly workingDir?: string;
@@ -152,13 +152,13 @@ export type ContainerConfig = {
   readonly cdiDevices?: readonly { readonly name: string }[];
   readonly labels?: StringMap;
   readonly annotations?: StringMap;
-  /** Below the sandbox's log directory. */
+  /** Relative to the sandbox's log directory. */
   readonly logPath?: string;
   readonly stdin?: boolean;
   readonly stdinOnce?: boolean;
   readonly tty?: boolean;
   readonly linux?: LinuxContainerConfig;
-  /** Such as `SIGUSR1`; the image's if absent. */
+  /** Stop signal such as `SIGUSR1`; the image's stop signal if absent. */
   readonly stopSignal?: string;
 };
 
@@ -182,7 +182,7 @@ export type Mount = {
   readonly uidMappings?: readonly IdMapping[];
   readonly gidMappings?: readonly IdMapping[];
   readonly recursiveReadOnly?: boolean;
-  /** An image to mount instead of a path of the host. */
+  /** Image to mount instead of a host path. */
   readonly image?: ImageSpec;
   readonly imageSubPath?: string;
 };
@@ -223,7 +223,7 @@ export type LinuxContainerSecurityContext = {
   readonly readonlyPaths?: readonly string[];
   readonly seccomp?: SecurityProfile;
   readonly apparmor?: SecurityProfile;
-  /** The same, for runtimes that know only the text of old. */
+  /** Deprecated text form of the profile, for older runtimes. */
   readonly apparmorProfile?: string;
 };
 
@@ -245,26 +245,26 @@ export type ContainerStatus = {
   readonly metadata: ContainerMetadata;
   readonly state: ContainerState;
   readonly createdAt: bigint;
-  /** 0 if it has not started. */
+  /** 0 if the container has not started. */
   readonly startedAt: bigint;
-  /** 0 if it has not ended. */
+  /** 0 if the container has not exited. */
   readonly finishedAt: bigint;
   readonly exitCode: number;
   readonly image: ImageSpec;
   readonly imageRef: string;
   readonly imageId: string;
-  /** `Completed`, `Error`, `OOMKilled` …; empty while it runs. */
+  /** `Completed`, `Error`, `OOMKilled` …; empty while the container runs. */
   readonly reason: string;
   readonly message: string;
   readonly labels: StringMap;
   readonly annotations: StringMap;
   readonly mounts: readonly Mount[];
-  /** Absolute. */
+  /** Absolute path. */
   readonly logPath: string;
-  /** As they are now, if the runtime says. */
+  /** Actual resources, if the runtime reports them. */
   readonly resources?: { readonly linux?: LinuxContainerResources };
   readonly user?: { readonly linux?: LinuxContainerUser };
-  /** Empty if the runtime does not say. */
+  /** Empty if the runtime does not report it. */
   readonly stopSignal: string;
 };
 
@@ -370,7 +370,7 @@ export type NetworkInterfaceUsage = {
 };
 
 export type ContainerEventResponse = {
-  /** Of a container, or of a sandbox. */
+  /** ID of a container or a sandbox. */
   readonly containerId: string;
   readonly containerEventType: ContainerEventType;
   readonly createdAt: bigint;
@@ -403,11 +403,11 @@ export type Image = {
   readonly repoTags: readonly string[];
   readonly repoDigests: readonly string[];
   readonly size: number;
-  /** The user it runs as: a number, or else a name, or else root. */
+  /** User of the image: a numeric UID, otherwise `username`, otherwise root. */
   readonly uid?: number;
   readonly username: string;
   readonly spec?: ImageSpec;
-  /** Not to be removed to make room. */
+  /** True if garbage collection must not remove the image. */
   readonly pinned: boolean;
 };
 

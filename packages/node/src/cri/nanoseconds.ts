@@ -1,11 +1,14 @@
-/** CRI's times are nanoseconds since the epoch, more than a number holds exactly; ours are milliseconds. */
+/**
+ * Conversion of CRI times, which are nanoseconds since the epoch and exceed the exact range of numbers, to
+ * milliseconds.
+ */
 import type { Instant } from '@kruise/values/time';
 
 export function nanosecondsOf(instant: Instant): bigint {
   return BigInt(Math.round(instant * 1000)) * 1000n;
 }
 
-/** To the microsecond. */
+/** Converts nanoseconds to milliseconds, with a precision of a microsecond. */
 export function instantOfNanoseconds(nanoseconds: bigint): Instant {
   return Number(nanoseconds / 1000n) / 1000;
 }

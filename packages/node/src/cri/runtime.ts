@@ -1,16 +1,16 @@
 /**
- * What a node runs Pods with: the container runtime interface (CRI v1), and the few things a kubelet otherwise takes
- * from the machine it runs on. Behind it stands a runtime in another process, or a simulated one in this; whoever uses
- * it cannot tell.
+ * Runtime interface of a node: the Container Runtime Interface (CRI v1), plus files, logs and network that a kubelet
+ * otherwise takes from its machine. The implementation is a runtime in another process or a simulated one in this
+ * process; callers do not depend on which.
  *
- * Messages have the shape of CRI's protobuf messages with these differences, all for the sake of plain objects:
+ * Messages have the shape of CRI's protobuf messages with these differences, which make them plain objects:
  * - wrappers (Int64Value, UInt64Value, ContainerStateValue …) are the value itself, or absent;
- * - enums are the names of their values; 64-bit numbers are numbers, save times in nanoseconds, which are bigints;
- * - what proto3 leaves out when it has its zero value may be left out of a request, and is always in a response;
- * - Windows containers are not spoken of;
- * - exec, attach and port-forward answer with something to connect to instead of a URL.
+ * - enums are the names of their values; 64-bit numbers are numbers, except times in nanoseconds, which are bigints;
+ * - fields that proto3 omits for their zero value are optional in requests and always present in responses;
+ * - Windows containers are not supported;
+ * - exec, attach and port-forward return a connectable session instead of a URL.
  *
- * A call that fails rejects with a `GrpcError`, wherever the runtime is.
+ * A failed call rejects with a `GrpcError`, wherever the runtime runs.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { TerminalSize } from '@kruise/client/streaming/remote-command';
@@ -44,7 +44,7 @@ import type {
   StringMap,
 } from './messages.ts';
 
-/** A node, as its kubelet sees it. */
+/** Runtime of a node, as its kubelet sees it. */
 export type NodeRuntime = RuntimeService &
   ImageService & {
     readonly logs: ContainerLogs;
@@ -52,23 +52,23 @@ export type NodeRuntime = RuntimeService &
     readonly network: HostNetwork;
   };
 
-/** What any call may be given beside its request. How long a call may take is the runtime client's to know. */
+/** Options of any call. The runtime client decides the timeout. */
 export type CallOptions = { readonly signal?: AbortSignal };
 
-/** CRI's RuntimeService. */
+/** RuntimeService of CRI. */
 export type RuntimeService = {
   version(request: { readonly version?: string }, options?: CallOptions): Promise<VersionResponse>;
   status(request: { readonly verbose?: boolean }, options?: CallOptions): Promise<StatusResponse>;
-  /** Tells the Pod address ranges of the node, comma-separated, once they are known. */
+  /** Sets the Pod CIDRs of the node, comma-separated, once they are known. */
   updateRuntimeConfig(request: UpdateRuntimeConfigRequest, options?: CallOptions): Promise<void>;
-  /** UNIMPLEMENTED if the runtime does not say. */
+  /** Rejects with UNIMPLEMENTED if the runtime does not report its configuration. */
   runtimeConfig(request: Empty, options?: CallOptions): Promise<RuntimeConfigResponse>;
 
-  /** Resolves once the sandbox is ready and has its address. */
+  /** Resolves once the sandbox is ready and has its IP address. */
   runPodSandbox(request: RunPodSandboxRequest, options?: CallOptions): Promise<{ readonly podSandboxId: string }>;
-  /** Stops what still runs in it, at once. Does nothing if it is stopped or gone. */
+  /** Kills all running containers of the sandbox and stops it. Idempotent. */
   stopPodSandbox(request: { readonly podSandboxId: string }, options?: CallOptions): Promise<void>;
-  /** Removes its containers as well. Does nothing if it is gone. */
+  /** Removes the sandbox and its containers. Idempotent. */
   removePodSandbox(request: { readonly podSandboxId: string }, options?: CallOptions): Promise<void>;
   podSandboxStatus(request: PodSandboxStatusRequest, options?: CallOptions): Promise<PodSandboxStatusResponse>;
   listPodSandbox(
@@ -79,12 +79,12 @@ export type RuntimeService = {
 
   createContainer(request: CreateContainerRequest, options?: CallOptions): Promise<{ readonly containerId: string }>;
   startContainer(request: { readonly containerId: string }, options?: CallOptions): Promise<void>;
-  /** Resolves when it has stopped, killed after `timeout` seconds if need be. Does nothing if it is stopped or gone. */
+  /** Resolves when the container has stopped; it is killed after `timeout` seconds. Idempotent. */
   stopContainer(
     request: { readonly containerId: string; readonly timeout?: number },
     options?: CallOptions,
   ): Promise<void>;
-  /** Kills it if it runs. Does nothing if it is gone. */
+  /** Removes the container, and kills it first if it is running. Idempotent. */
   removeContainer(request: { readonly containerId: string }, options?: CallOptions): Promise<void>;
   listContainers(
     request: { readonly filter?: ContainerFilter },
@@ -127,25 +127,26 @@ export type RuntimeService = {
   ): Promise<{ readonly podMetrics: readonly PodSandboxMetrics[] }>;
 
   /**
-   * What happens to sandboxes and containers from the call on. Ends when the loop is left or the signal aborted; throws
-   * UNIMPLEMENTED if the runtime tells no events, RESOURCE_EXHAUSTED if some were lost: then it is time to list.
+   * Streams the events of sandboxes and containers from the call on. Ends when the loop is left or the signal is
+   * aborted; throws UNIMPLEMENTED if the runtime has no events, and RESOURCE_EXHAUSTED if events were lost, after which
+   * the caller must relist.
    */
   getContainerEvents(request: Empty, options?: CallOptions): AsyncIterable<ContainerEventResponse>;
 };
 
-/** CRI's ImageService. */
+/** ImageService of CRI. */
 export type ImageService = {
   listImages(
     request: { readonly filter?: { readonly image?: ImageSpec } },
     options?: CallOptions,
   ): Promise<{ readonly images: readonly Image[] }>;
-  /** No image in the answer if the node does not have it. */
+  /** Returns no image if the image is not present on the node. */
   imageStatus(
     request: { readonly image: ImageSpec; readonly verbose?: boolean },
     options?: CallOptions,
   ): Promise<{ readonly image?: Image; readonly info: StringMap }>;
   pullImage(request: PullImageRequest, options?: PullImageOptions): Promise<{ readonly imageRef: string }>;
-  /** Does nothing if the node does not have it. */
+  /** Removes an image. Idempotent. */
   removeImage(request: { readonly image: ImageSpec }, options?: CallOptions): Promise<void>;
   imageFsInfo(request: Empty, options?: CallOptions): Promise<ImageFsInfoResponse>;
 };
@@ -154,7 +155,7 @@ type Empty = Readonly<Record<string, never>>;
 
 export type VersionResponse = {
   readonly version: string;
-  /** The scheme of container IDs: `containerd`, `cri-o`, `simulated`. */
+  /** Scheme of container IDs: `containerd`, `cri-o`, `simulated`. */
   readonly runtimeName: string;
   readonly runtimeVersion: string;
   readonly runtimeApiVersion: string;
@@ -182,7 +183,7 @@ export type PodSandboxStatusRequest = { readonly podSandboxId: string; readonly 
 export type PodSandboxStatusResponse = {
   readonly status: PodSandboxStatus;
   readonly info: StringMap;
-  /** Only from runtimes that tell events. */
+  /** Set only by runtimes that support events. */
   readonly containersStatuses: readonly ContainerStatus[];
   readonly timestamp: bigint;
 };
@@ -228,7 +229,7 @@ export type ContainerStatusResponse = { readonly status: ContainerStatus; readon
 
 export type UpdateContainerResourcesRequest = {
   readonly containerId: string;
-  /** Fields left out keep their value. */
+  /** Omitted fields keep their values. */
   readonly linux?: LinuxContainerResources;
   readonly annotations?: StringMap;
 };
@@ -264,37 +265,39 @@ export type AttachRequest = Omit<ExecRequest, 'cmd'>;
 
 export type PortForwardRequest = { readonly podSandboxId: string; readonly port?: readonly number[] };
 
-/** The near ends of a process's streams. A `RemoteCommand` of the kubelet's server is one. */
+/** Streams of a process, at the caller's end. A `RemoteCommand` of the kubelet's server is one. */
 export type ProcessStreams = {
   readonly stdin: Readable | undefined;
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
-  /** Has the listener called with each size the terminal takes. */
+  /** Calls the listener with each new terminal size. */
   onResize(listener: (size: TerminalSize) => void): void;
-  /** Aborted when nobody is there any more: the process is cut off from its streams. */
+  /** Aborted when the client disconnects: the process is detached from its streams. */
   readonly signal: AbortSignal;
 };
 
-/** A command that is ready to run: to be connected once, and soon. */
+/** A prepared exec session, to be connected once and soon. */
 export type ExecResponse = {
   /**
-   * Runs the command on the streams and resolves with its exit code after all of its output was written; leaves the
-   * streams open. Rejects if it could not be run.
+   * Runs the command on the streams and resolves with its exit code after all output was written; leaves the streams
+   * open. Rejects if the command could not run.
    */
   connect(streams: ProcessStreams): Promise<{ readonly exitCode: number }>;
 };
 
-/** A running container whose streams can be had: to be connected once, and soon. */
+/** A prepared attach session, to be connected once and soon. */
 export type AttachResponse = {
-  /** Resolves when the container has ended or nobody is there any more; leaves the streams open. */
+  /** Resolves when the container has exited or the client has disconnected; leaves the streams open. */
   connect(streams: ProcessStreams): Promise<void>;
 };
 
-/** A sandbox whose ports can be connected to, any number of times. */
+/** A port-forward session, to be connected any number of times. */
 export type PortForwardResponse = {
-  /** Joins `near` to a port; resolves when both directions have ended, rejects if nobody listens there. */
+  /**
+   * Connects `near` to a port; resolves when both directions have ended, and rejects if no process listens on the port.
+   */
   connect(port: number, near: Duplex): Promise<void>;
-  /** Ends what is still connected. */
+  /** Closes all open connections. */
   close(): void;
 };
 
@@ -305,7 +308,7 @@ export type PullImageRequest = {
 };
 
 export type PullImageOptions = CallOptions & {
-  /** Told how far the pull is, by runtimes that can say. */
+  /** Called with the progress of the pull, by runtimes that report it. */
   readonly onProgress?: (progress: { readonly doneBytes: number; readonly totalBytes: number }) => void;
 };
 
@@ -314,73 +317,77 @@ export type ImageFsInfoResponse = {
   readonly containerFilesystems: readonly FilesystemUsage[];
 };
 
-/** What containers wrote to standard output and error. */
+/** Container logs (stdout and stderr). */
 export type ContainerLogs = {
-  /** The entries of a container's log, oldest first. Rejects with NOT_FOUND if the runtime does not know it. */
+  /** Returns the entries of a container's log, oldest first. Rejects with NOT_FOUND if the container does not exist. */
   read(request: ReadLogRequest, options?: CallOptions): AsyncIterable<LogEntry>;
 };
 
 export type ReadLogRequest = {
   readonly containerId: string;
-  /** Only so many entries, from the end. */
+  /** Number of entries to read from the end. */
   readonly tailLines?: number;
-  /** Only entries of this time or later. */
+  /** Only entries at this time or later. */
   readonly since?: Instant;
-  /** Goes on with what is written from now on, until the container has ended. */
+  /** Continues with new entries until the container has exited. */
   readonly follow?: boolean;
 };
 
-/** One entry of a log. A line longer than the runtime's limit is several entries, all but the last partial. */
+/** A log entry. A line longer than the runtime's limit is split into several entries, all but the last one partial. */
 export type LogEntry = {
   /** RFC 3339, with nanoseconds. */
   readonly timestamp: string;
   readonly stream: 'stdout' | 'stderr';
   readonly isPartial: boolean;
-  /** Without the line's end. */
+  /** Content without the newline. */
   readonly content: Uint8Array;
 };
 
 /**
- * The node's files, by absolute path: volumes, the hosts file, termination messages. A container sees those its mounts
- * name by `hostPath`, and may put links and anything else where it can write: nothing here follows a link at the end
- * of a path unless the method states it. Failures carry the system's code (`ENOENT`, `ENOTDIR` …), as Node's own do.
+ * Files of the node, by absolute path: volumes, the hosts file, termination messages. A container sees those that its
+ * mounts name by `hostPath`, and may create symbolic links and any other files where it can write: no method follows a
+ * symbolic link at the end of a path unless it states so. Errors carry the system's code (`ENOENT`, `ENOTDIR` …), as
+ * Node's own do.
  */
 export type HostFiles = {
-  /** Makes a directory and those above it, all with the mode; does nothing if it is there, or EEXIST if it is to be new. */
+  /**
+   * Creates a directory and its parents with the mode; does nothing if it exists, or fails with EEXIST if it must be
+   * new.
+   */
   makeDirectory(path: string, options?: { readonly mode?: number; readonly isNew?: boolean }): Promise<void>;
-  /** Makes or replaces a regular file; EEXIST if it is to be new. The directory must be there. */
+  /** Creates or replaces a regular file; EEXIST if it must be new. The directory must exist. */
   writeFile(path: string, content: string | Uint8Array, options?: WriteFileOptions): Promise<void>;
-  /** Reads a regular file; only the last `tailBytes` if given. ELOOP if it is a link that is not followed. */
+  /** Reads a regular file; only the last `tailBytes` if given. ELOOP if it is a symbolic link that is not followed. */
   readFile(path: string, options?: ReadFileOptions): Promise<Uint8Array>;
   /**
-   * Reads the entry at a path below a root, which may have links in it as long as they stay below the root: EXDEV if
-   * one does not. Undefined if there is nothing.
+   * Reads the entry at a path below a root. Symbolic links are followed while they stay below the root; EXDEV if one
+   * does not. Undefined if the entry does not exist.
    */
   readBeneath(root: string, path: readonly string[]): Promise<FoundBeneath | undefined>;
   /**
-   * Returns a path by which the runtime finds the entry at a path below a root, whatever containers do to the root
-   * meanwhile: on a machine that is a bind mount at `target`. Missing directories are made with the mode. EXDEV if
-   * links lead out of the root.
+   * Returns a path by which the runtime finds the entry at a path below a root, even if containers change the root
+   * concurrently: on a machine that is a bind mount at `target`. Missing directories are created with the mode. EXDEV
+   * if symbolic links lead out of the root.
    */
   bindBeneath(request: BindRequest): Promise<string>;
-  /** Unmounts all that is mounted at a path or below it. */
+  /** Unmounts all mounts at a path or below it. */
   unmountBelow(path: string): Promise<void>;
-  /** Sets the group of a directory and its contents, and adds bits to their modes. No link in it is followed. */
+  /** Sets the group of a directory and its contents, and adds bits to their modes. Symbolic links are not followed. */
   shareWithGroup(path: string, access: SharedAccess): Promise<void>;
-  /** Makes a symbolic link. */
+  /** Creates a symbolic link. */
   symlink(path: string, options: { readonly target: string }): Promise<void>;
   readLink(path: string): Promise<string>;
-  /** The names in a directory, sorted. */
+  /** Returns the names in a directory, sorted. */
   list(path: string): Promise<readonly string[]>;
-  /** What is at a path, not following a link there; undefined if there is nothing. */
+  /** Returns the entry at a path without following a symbolic link; undefined if the entry does not exist. */
   stat(path: string): Promise<FileStat | undefined>;
-  /** Puts a file, link or empty directory in another's place, at once. */
+  /** Atomically replaces a file, symbolic link or empty directory. */
   rename(from: string, to: string): Promise<void>;
-  /** Removes a file or a directory with its contents; does nothing if it is gone. EBUSY if it has a mount below. */
+  /** Removes a file, or a directory with its contents. Idempotent. EBUSY if a mount exists below. */
   remove(path: string): Promise<void>;
   changeMode(path: string, mode: number): Promise<void>;
   changeOwner(path: string, owner: { readonly uid?: number; readonly gid?: number }): Promise<void>;
-  /** How much all below a path takes. */
+  /** Returns the disk usage of a path and everything below it. */
   usage(path: string): Promise<{ readonly bytes: number; readonly inodes: number }>;
 };
 
@@ -412,14 +419,17 @@ export type FileStat = {
 };
 
 /**
- * The network as seen from the node: how probes, hooks and proxies reach Pods. A connection that cannot be made rejects
- * with the text Go would give, which ends up in events: `dial tcp 10.244.0.5:80: connect: connection refused`.
+ * Network as seen from the node: used by probes, hooks and proxies to reach Pods. A failed connection rejects with the
+ * text that Go would give, because events quote it: `dial tcp 10.244.0.5:80: connect: connection refused`.
  */
 export type HostNetwork = {
   connect(target: NetworkTarget, options?: CallOptions): Promise<Duplex>;
-  /** One HTTP exchange; redirects are not followed, certificates not checked, the body is cut at `maxBodyBytes`. */
+  /**
+   * Sends one HTTP request; redirects are not followed, certificates are not verified, and the body is truncated at
+   * `maxBodyBytes`.
+   */
   request(request: HttpRequest, options?: CallOptions): Promise<HttpAnswer>;
-  /** Asks a gRPC server for the health of a service (grpc.health.v1). */
+  /** Checks the health of a service on a gRPC server (grpc.health.v1). */
   checkHealth(
     target: NetworkTarget & { readonly service?: string },
     options?: CallOptions,
@@ -431,9 +441,9 @@ export type NetworkTarget = { readonly host: string; readonly port: number };
 export type HttpRequest = NetworkTarget & {
   readonly scheme?: 'http' | 'https';
   readonly method?: string;
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string;
-  /** In order; a name may come again. */
+  /** Headers in order; a name may repeat. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly maxBodyBytes?: number;
 };

@@ -1,4 +1,7 @@
-/** Whether a node takes a Pod that is bound to it (kubelet.md §3): pure. The first refusal counts. */
+/**
+ * Pod admission on the node: a pure function that decides whether the kubelet accepts a Pod bound to the node. The
+ * first rejection wins.
+ */
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { isNativeResource } from '@kruise/api/core/resource-name';
@@ -8,20 +11,20 @@ import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantit
 import type { Refusal, Requests, Usage } from './allocations.ts';
 import { isCriticalPod, isStaticPod } from './critical.ts';
 
-/** What the node has, and who is on it. */
+/** State of the node at the time of admission. */
 export type AdmissionFacts = {
   readonly node: Node;
   readonly requests: Requests;
-  /** What other Pods have been given. */
+  /** Resources allocated to other Pods. */
   readonly used: Usage;
-  /** Ports of the node that are taken: `TCP/0.0.0.0/80`. */
+  /** Host ports in use, such as `TCP/0.0.0.0/80`. */
   readonly hostPorts: Iterable<string>;
-  /** Conditions of want that hold: `MemoryPressure`. */
+  /** Node pressure conditions that are true, such as `MemoryPressure`. */
   readonly pressures: readonly string[];
   readonly isShuttingDown: boolean;
 };
 
-/** Why a Pod is not taken; undefined if it is. */
+/** Returns why the node rejects a Pod; undefined if the Pod is admitted. */
 export function refusalOf(pod: Pod, facts: AdmissionFacts): Refusal | undefined {
   return (
     pressureRefusal(pod, facts.pressures) ??
@@ -35,7 +38,7 @@ export function refusalOf(pod: Pod, facts: AdmissionFacts): Refusal | undefined 
   );
 }
 
-/** Whether a refusal is for want of resources alone, so that others could make room. */
+/** Reports whether a Pod was rejected only for insufficient resources, so that preemption could admit it. */
 export function isForWantOfResources({ reason }: Refusal): boolean {
   return reason.startsWith('OutOf');
 }
@@ -52,7 +55,7 @@ function pressureRefusal(pod: Pod, pressures: readonly string[]): Refusal | unde
   return { reason: 'Evicted', message: `The node had condition: [${pressures.join(' ')}]. ` };
 }
 
-/** Settings of the kernel that belong to the Pod alone. */
+/** Safe sysctls: namespaced kernel parameters that affect only the Pod. */
 const safeSysctls = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
@@ -105,7 +108,7 @@ function resourceRefusal(facts: AdmissionFacts): Refusal | undefined {
   return { reason: `OutOf${name}`, message: `Node didn't have enough resource: ${name}, ${amounts}` };
 }
 
-/** What a node has not enough of for a Pod. */
+/** A resource that is insufficient for a Pod. */
 export type Shortfall = {
   readonly name: string;
   readonly requested: number;
@@ -113,7 +116,7 @@ export type Shortfall = {
   readonly capacity: number;
 };
 
-/** All that a node has not enough of for a Pod. */
+/** Returns every resource that is insufficient for a Pod. */
 export function shortfallsOf({
   node: { status },
   requests,
@@ -126,7 +129,7 @@ export function shortfallsOf({
   };
   const all: Shortfall[] = [{ name: 'pods', requested: 1, used: used.podCount, capacity: capacityOf('pods') }];
   for (const [name, requested] of requests) {
-    // What the node has never heard of is counted elsewhere.
+    // Resources that the node does not report are accounted for elsewhere.
     if (requested === 0 || (!isNativeResource(name) && allocatable[name] === undefined)) continue;
     all.push({ name, requested, used: used.of(name), capacity: capacityOf(name) });
   }
@@ -151,7 +154,7 @@ function placeRefusal(pod: Pod, { node, hostPorts }: AdmissionFacts): Refusal | 
   return undefined;
 }
 
-/** The ports of the node a Pod wants: protocol, address, number. */
+/** Yields the host ports that a Pod requests, as protocol, address and port number. */
 export function* hostPortsOf({ spec }: Pod): Generator<string> {
   for (const { ports = [] } of spec?.containers ?? []) {
     for (const { hostPort, hostIP, protocol } of ports) {

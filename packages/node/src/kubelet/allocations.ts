@@ -1,6 +1,6 @@
 /**
- * What each Pod of a node has been given: allocated is what the node has set aside for it, actuated is what its running
- * containers were last told. The two follow what the Pod asks for when that changes (kubelet.md §8).
+ * Resource allocations of the node's Pods. Allocated resources are reserved on the node; actuated resources were last
+ * applied to the running containers. Both follow the Pod spec during an in-place resize.
  */
 import type { Container } from '@kruise/api/core/container';
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
@@ -15,32 +15,32 @@ import type { ResizeNeed } from './pod-actions.ts';
 import type { Claim } from './pod-conditions.ts';
 import type { RuntimeContainer } from './runtime-pod.ts';
 
-/** Why a Pod does not fit now: the reason for people and programs, as admission gives it. */
+/** Rejection of a Pod: the reason and the message that admission reports. */
 export type Refusal = { readonly reason: string; readonly message: string };
 
-/** What is known of a wish for other resources. */
+/** Result of a resize request. */
 export type Resize = {
-  /** The Pod with what it has been given. */
+  /** The Pod with its allocated resources. */
   readonly pod: Pod;
-  /** What is to be said of it. */
+  /** PodResizePending condition to report, if the resize is pending. */
   readonly pending: Claim | undefined;
-  /** The containers that have been given something else just now. */
+  /** Containers whose allocation has just changed. */
   readonly changed: readonly string[];
 };
 
-/** What the Pods of a node have been given. */
+/** Resource allocations of all Pods on a node. */
 export type Allocations = {
-  /** Sets aside what a new Pod asks for. */
+  /** Allocates the resources that a newly admitted Pod requests. */
   admit(pod: Pod): void;
-  /** Gives a Pod what it now asks for, if that can be. */
+  /** Allocates the resources that a Pod requests now, if the node has room for them. */
   resize(pod: Pod, node: { readonly allocatable: ResourceList; admits(pod: Pod): Refusal | undefined }): Resize;
-  /** What all Pods together have been given, leaving one out. */
+  /** Returns the resources allocated to all Pods except one. */
   usedByOthers(uid: string): Usage;
-  /** Notes what a container was made with, or told. */
+  /** Records the resources that a container was created or updated with. */
   actuate(uid: string, container: Container): void;
-  /** What a running container needs so as to have what it has been given. */
+  /** Returns the action that brings a running container to its allocated resources. */
   needOf(uid: string, container: Container, running: RuntimeContainer): ResizeNeed;
-  /** What the API says of a container's resources. */
+  /** Returns the resources to report in a container status. */
   statusOf(
     uid: string,
     container: Container,
@@ -51,13 +51,13 @@ export type Allocations = {
 
 type Entry = { pod: Pod; requests: Requests; readonly actuated: Map<string, ResourceRequirements> };
 
-/** Amounts by resource: of cpu in thousandths, of others whole. */
+/** Amounts by resource name: CPU in millicores, other resources in whole units. */
 export type Requests = ReadonlyMap<string, number>;
 
-/** How much is in use of a resource. */
+/** Allocated amount of each resource. */
 export type Usage = { of(resource: string): number; readonly podCount: number };
 
-/** What a Pod asks for, as numbers. */
+/** Returns the resources that a Pod requests, as numbers. */
 export function requestsOf({ spec }: Pod): Requests {
   const requests = new Map<string, number>();
   if (!spec) return requests;
@@ -69,10 +69,10 @@ export function requestsOf({ spec }: Pod): Requests {
 
 const resizable = ['cpu', 'memory'] as const;
 
-/** Nobody has been given anything yet. */
+/** Creates an empty set of allocations. */
 export function createAllocations(): Allocations {
   const entries = new Map<string, Entry>();
-  // Kept as Pods come and go: to add all up for each that comes takes too long on a node with many.
+  // Running totals: summing over all Pods on each admission is too slow on a node with many Pods.
   const totals = new Map<string, number>();
   const count = (requests: Requests, sign: 1 | -1) => {
     for (const [name, amount] of requests) totals.set(name, (totals.get(name) ?? 0) + sign * amount);
@@ -160,7 +160,7 @@ function find(pod: Pod, name: string): Container | undefined {
   return allOf(pod).find((each) => each.name === name);
 }
 
-/** A Pod with the resources another state of it has; the Pod itself where they are the same. */
+/** Returns the Pod with the resources of another version of the same Pod; returns the same object if they are equal. */
 function withResourcesOf(pod: Pod, other: Pod): Pod {
   if (pod.spec === other.spec) return pod;
   if (allOf(pod).every(({ name, resources }) => isSame(resources ?? {}, find(other, name)?.resources ?? {})))
@@ -173,7 +173,7 @@ function withResourcesOf(pod: Pod, other: Pod): Pod {
   return withContainers(pod, restored);
 }
 
-/** A Pod with something else in place of each container that has resources to itself. */
+/** Returns a Pod with each regular and sidecar container replaced. */
 function withContainers(pod: Pod, change: (container: Container) => Container): Pod {
   const { initContainers, containers = [] } = pod.spec ?? {};
   const changed = initContainers?.map((each) => (isSidecar(each) ? change(each) : each));
@@ -183,7 +183,7 @@ function withContainers(pod: Pod, change: (container: Container) => Container): 
   };
 }
 
-/** A Pod with what it was given when it ran before: its status is where a kubelet that starts again finds that. */
+/** Returns the Pod with its previously allocated resources. A restarted kubelet reads them from the Pod status. */
 export function withGivenResources(pod: Pod): Pod {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   if (!statuses.some(({ allocatedResources }) => allocatedResources)) return pod;
@@ -199,7 +199,7 @@ export function withGivenResources(pod: Pod): Pod {
   return withResourcesOf(pod, withContainers(pod, given));
 }
 
-/** Why a Pod can never have what it asks for here. */
+/** Returns why the node can never provide the requested resources. */
 function refusalOf(pod: Pod, allocatable: ResourceList): Refusal | undefined {
   const reason = 'Infeasible';
   if (isStaticPod(pod)) return { reason, message: 'In-place resize of static-pods is not supported' };
@@ -232,7 +232,7 @@ function isSameAmount(one: ResourceRequirements, other: ResourceRequirements, na
   );
 }
 
-/** What a container that was made before this kubelet began seems to have been told. */
+/** Returns the resources that a container created before this kubelet started appears to have. */
 function requirementsOf({ resources }: RuntimeContainer, container: Container): ResourceRequirements {
   if (!resources) return container.resources ?? {};
   return actualRequirements(container.resources ?? {}, undefined, { state: 'running', resources });
@@ -242,8 +242,8 @@ const minLimitMilli = 10;
 const minRequestMilli = 2;
 
 /**
- * What a container really has. The kernel rounds small amounts up; where both are that small, what was asked for is said
- * rather than what came of it.
+ * Returns the actual resources of a container. The kernel rounds small amounts up; if both the request and the actual
+ * amount are below that minimum, the requested amount is reported.
  */
 function actualRequirements(
   allocated: ResourceRequirements,

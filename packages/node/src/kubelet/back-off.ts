@@ -1,20 +1,20 @@
-/** How long something that failed waits before it is tried again: 10 s, doubling, at most 5 minutes (kubelet.md §4.2). */
+/** Exponential backoff after failures: 10 s initially, doubling up to 5 minutes. */
 import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 
-/** Delays by key. */
+/** Backoff delays by key. */
 export type BackOff = {
-  /** Whether what ended at `since` still has to wait. */
+  /** Reports whether a key that failed at `since` is still in backoff. */
   isWaiting(key: string, since: Instant): boolean;
-  /** Whether the last attempt was too short a time ago. */
+  /** Reports whether the last attempt is still within the backoff. */
   isWaitingSinceLast(key: string): boolean;
-  /** Makes the next delay longer; `since` says when what fails now ended. */
+  /** Increases the delay; `since` is the end of the attempt that failed. */
   advance(key: string, since: Instant): void;
-  /** The delay of a key, in milliseconds. */
+  /** Returns the delay of a key, in milliseconds. */
   delayOf(key: string): number;
-  /** When a key that ended at `since` may be tried again. */
+  /** Returns the earliest retry time of a key whose attempt ended at `since`. */
   dueAt(key: string, since: Instant): Instant;
-  /** When the last attempt is long enough ago. */
+  /** Returns the earliest retry time after the last attempt. */
   dueSinceLast(key: string): Instant;
   reset(key: string): void;
 };
@@ -24,12 +24,12 @@ type Entry = { delayMs: number; updatedAt: Instant };
 const initialMs = 10_000;
 const maximumMs = 300_000;
 
-/** No delays yet. Each Pod has its own, which go with it. */
+/** Creates an empty backoff. Each Pod has its own, so entries are deleted with the Pod. */
 export function createBackOff(clock: Clock): BackOff {
   return new Delays(clock);
 }
 
-/** A class, for each Pod has two. */
+/** A class rather than closures, because each Pod has two instances. */
 class Delays implements BackOff {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
@@ -67,7 +67,7 @@ class Delays implements BackOff {
   }
 }
 
-/** Whatever went well for twice the longest delay starts anew. */
+/** A key without failures for twice the maximum delay starts again at the initial delay. */
 function hasExpired({ updatedAt }: Entry, at: Instant): boolean {
   return at - updatedAt > 2 * maximumMs;
 }

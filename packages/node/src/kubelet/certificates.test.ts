@@ -17,7 +17,7 @@ const bootstrapper = {
   groups: ['system:bootstrappers', 'system:masters', 'system:authenticated'],
 };
 
-/** Approves and signs whatever is asked for, as the controllers of a cluster do; or refuses it. */
+/** Approves and signs every certificate signing request, as the controllers of a cluster do; or denies them. */
 function signAll(
   server: TestServer,
   clock: ReturnType<typeof virtualClock>,
@@ -91,7 +91,7 @@ async function startWorld(verdict: 'sign' | 'deny') {
   };
 }
 
-test('a node asks for its certificate, and gets what was signed for its key', async () => {
+test('a node requests its certificate and receives the one signed for its key', async () => {
   await using world = await startWorld('sign');
   const asked = requestCertificate(world.client, world.context, nodeClientWish('node-1'), world.stop.signal);
   await settle(world.clock);
@@ -107,7 +107,7 @@ test('a node asks for its certificate, and gets what was signed for its key', as
   ]);
 });
 
-test('a node that is refused is told why', async () => {
+test('a denied request fails with the reason', async () => {
   await using world = await startWorld('deny');
   const asked = requestCertificate(world.client, world.context, nodeClientWish('node-1'), world.stop.signal);
   const failed = assert.rejects(asked, /is denied: Test: so be it/);
@@ -115,7 +115,7 @@ test('a node that is refused is told why', async () => {
   await failed;
 });
 
-test('a certificate is replaced after 70 to 90 hundredths of its life', async () => {
+test('a certificate is rotated after 70 to 90 percent of its lifetime', async () => {
   await using world = await startWorld('sign');
   let kept: KeyPair | undefined;
   const changes: number[] = [];
@@ -136,7 +136,7 @@ test('a certificate is replaced after 70 to 90 hundredths of its life', async ()
   assert.ok(changes[1]! >= 6.9 && changes[1]! <= 9.1);
 });
 
-test('a certificate is good while it lasts', () => {
+test('a certificate is valid between its validity times', () => {
   const authority = createAuthority('cluster', start);
   const { certificate } = authority.issue({
     subject: { commonName: 'a' },

@@ -1,4 +1,4 @@
-/** A node's certificates: asked for with a CertificateSigningRequest, and asked for anew before they expire (kubelet.md §19). */
+/** Node certificates: requested with a CertificateSigningRequest and rotated before they expire. */
 import { X509Certificate } from 'node:crypto';
 import {
   type CertificateSigningRequest,
@@ -12,15 +12,15 @@ import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 
-/** What a certificate is to say, and who is to sign it. */
+/** Contents and signer of a certificate to request. */
 export type CertificateWish = {
   readonly signerName: 'kubernetes.io/kube-apiserver-client-kubelet' | 'kubernetes.io/kubelet-serving';
   readonly subject: Subject;
-  /** Names and addresses a server is reached by. */
+  /** DNS names and IP addresses of the server (subject alternative names). */
   readonly hosts?: readonly string[];
 };
 
-/** The certificate a node shows to the API server. */
+/** Returns the request for the client certificate that the kubelet presents to the API server. */
 export function nodeClientWish(nodeName: string): CertificateWish {
   return {
     signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
@@ -28,7 +28,7 @@ export function nodeClientWish(nodeName: string): CertificateWish {
   };
 }
 
-/** The certificate a node shows to those who ask it. */
+/** Returns the request for the serving certificate of the kubelet API. */
 export function nodeServingWish(nodeName: string, hosts: readonly string[]): CertificateWish {
   return {
     signerName: 'kubernetes.io/kubelet-serving',
@@ -37,10 +37,10 @@ export function nodeServingWish(nodeName: string, hosts: readonly string[]): Cer
   };
 }
 
-/** Where a certificate is kept. */
+/** Persistent store of one certificate and its key. */
 export type CertificateStore = { read(): KeyPair | undefined; write(pair: KeyPair): void };
 
-/** What it takes to get certificates. */
+/** Dependencies of certificate requests. */
 export type CertificateContext = {
   readonly clock: Clock;
   readonly random: Random;
@@ -48,10 +48,10 @@ export type CertificateContext = {
 };
 
 const retryMs = 10_000;
-/** Who has not signed by now will not. */
+/** Time after which an unsigned request fails. */
 const patienceMs = 15 * 60_000;
 
-/** Asks for a certificate and waits for it. Throws if it is refused, or does not come in time. */
+/** Requests a certificate and waits for it. Throws if the request is denied or not signed in time. */
 export async function requestCertificate(
   client: Client,
   { clock, random }: CertificateContext,
@@ -67,7 +67,7 @@ export async function requestCertificate(
       spec: {
         request: Buffer.from(createRequest(subject, key, hosts)).toString('base64'),
         signerName,
-        // Keys are of elliptic curves, which nothing is enciphered with.
+        // Keys are ECDSA keys, which do not need the "key encipherment" usage.
         usages: ['digital signature', usage],
       },
     },
@@ -87,7 +87,7 @@ async function signed(
   const done = new AbortController();
   const until = AbortSignal.any([signal, done.signal]);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const late = () => reject(new Error(`no one has signed ${name}`));
+  const late = () => reject(new Error(`timed out waiting for certificate signing request ${name}`));
   const cancel = clock.setTimer(patienceMs, late);
   const aborted = () => reject(signal.reason);
   signal.addEventListener('abort', aborted, { once: true });
@@ -106,7 +106,7 @@ async function signed(
   }
 }
 
-/** The certificate, or why there will be none; undefined while that is open. */
+/** Returns the issued certificate, or an error if the request was denied or failed; undefined while it is pending. */
 function outcomeOf({ metadata, status }: CertificateSigningRequest): string | Error | undefined {
   for (const { type, reason = '', message = '' } of status?.conditions ?? []) {
     if (type === 'Denied' || type === 'Failed') {
@@ -116,29 +116,32 @@ function outcomeOf({ metadata, status }: CertificateSigningRequest): string | Er
   return status?.certificate ? Buffer.from(status.certificate, 'base64').toString() : undefined;
 }
 
-/** When a certificate is to be replaced: after 70 to 90 hundredths of its life, so that not all nodes ask at once. */
+/**
+ * Returns the rotation time of a certificate: after 70 to 90 percent of its lifetime, jittered so that nodes do not
+ * renew all at once.
+ */
 export function renewalOf(certificate: string, random: Random): Instant {
   const { validFrom, validTo } = new X509Certificate(certificate);
   const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
   return from + (to - from) * (0.7 + 0.2 * random.next());
 }
 
-/** Whether a certificate is good for now. */
+/** Reports whether a certificate is valid at the given time. */
 export function isValid(certificate: string, now: Instant): boolean {
   const { validFrom, validTo } = new X509Certificate(certificate);
   return Date.parse(validFrom) <= now && now < Date.parse(validTo);
 }
 
-/** How a certificate is kept fresh. */
+/** Rotation of one certificate. */
 export type Rotation = {
-  /** Who asks for the next one. */
+  /** Client that creates the certificate signing requests. */
   readonly client: Client;
   readonly wish: () => CertificateWish;
   readonly store: CertificateStore;
   readonly onChange: (pair: KeyPair) => void;
 };
 
-/** Replaces a certificate whenever its time comes, until the signal is aborted. */
+/** Rotates a certificate until the signal is aborted. */
 export async function keepCertificate(
   context: CertificateContext,
   { client, wish, store, onChange }: Rotation,
@@ -156,7 +159,7 @@ export async function keepCertificate(
       onChange(pair);
     } catch (error) {
       if (signal.aborted) return;
-      log.warn({ error }, 'a certificate could not be renewed');
+      log.warn({ error }, 'certificate rotation failed');
       await after(clock, retryMs, signal).catch(() => {});
     }
   }

@@ -1,12 +1,12 @@
-/** How long a Pod waits for claims that have no volume yet: looked at often at first, and told after a while. */
+/** Retry schedule for a Pod whose PVCs are not bound yet: frequent retries at first, and an event after a long wait. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Instant } from '@kruise/values/time';
 import { MountError } from './volumes.ts';
 
 export type ClaimWait = {
-  /** When to look again. */
+  /** Returns the time of the next retry. */
   next(now: Instant): Instant;
-  /** Whether it has taken so long that people want to know. */
+  /** Reports whether the wait is long enough to record an event. */
   isLong(now: Instant): boolean;
   reset(): void;
 };
@@ -20,7 +20,7 @@ export function createClaimWait(): ClaimWait {
   return {
     next(now) {
       since ??= now;
-      // As long again as it has taken so far.
+      // The next delay equals the time waited so far, within the limits.
       return now + Math.min(longestMs, Math.max(shortestMs, now - since));
     },
     isLong: (now) => since !== undefined && now - since >= longMs,
@@ -30,7 +30,7 @@ export function createClaimWait(): ClaimWait {
   };
 }
 
-/** What is told of volumes that are waited for, with the reason of the first. */
+/** Returns the event message for volumes that are not mounted, with the cause of the first failure. */
 export function unmountedMessage({ spec }: Pod, causes: readonly Error[]): string {
   const names = causes.flatMap((each) => (each instanceof MountError ? [each.volume] : []));
   const all = spec?.volumes?.map(({ name }) => name).filter((name) => names.includes(name)) ?? [];

@@ -17,7 +17,7 @@ const settings: NodeSettings = {
   containerLogsDirectory: '/var/log/containers',
 };
 
-/** The configuration of a container `c` of a Pod. */
+/** Returns the configuration of a container `c` of a Pod. */
 function configOf(container: Partial<Container> = {}, pod: PodFixture = {}, more: Partial<ContainerFacts> = {}) {
   const own = aContainer('c', container);
   return containerConfigOf({
@@ -46,11 +46,11 @@ const imageOf = (more: Partial<Image>): Image => ({
 const securityOf = (container: Container['securityContext'], pod: PodFixture['securityContext'] = {}, image?: Image) =>
   configOf({ securityContext: container ?? {} }, { securityContext: pod ?? {} }, { image }).linux!.securityContext!;
 
-test('a container is made from the image that was resolved, and says which was asked for', () => {
+test('a container config has the resolved image and the requested image name', () => {
   assert.deepEqual(configOf({ image: 'nginx' }).image, { image: 'sha256:abc', userSpecifiedImage: 'nginx' });
 });
 
-test('a container has its attempt, its log by that, and the four labels it is found by', () => {
+test('a container has its attempt, a log path and the four Pod labels', () => {
   const { metadata, logPath, labels } = configOf({}, { metadata: { labels: { app: 'web' } } }, { restartCount: 3 });
   assert.deepEqual([metadata, logPath], [{ name: 'c', attempt: 3 }, 'c/3.log']);
   assert.deepEqual(labels, {
@@ -61,7 +61,7 @@ test('a container has its attempt, its log by that, and the four labels it is fo
   });
 });
 
-test('a container notes what it was made from', () => {
+test('container annotations record the spec hash and the restart count', () => {
   const { annotations } = configOf(
     { image: 'foo/image:v1', terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' },
     {},
@@ -76,7 +76,7 @@ test('a container notes what it was made from', () => {
   });
 });
 
-test('and what is to be known when it ends, if there is anything', () => {
+test('container annotations record grace periods, hooks and ports if present', () => {
   const { annotations } = configOf(
     { lifecycle: { preStop: { exec: { command: ['a', '<b>'] } } }, ports: [{ containerPort: 80, protocol: 'TCP' }] },
     { metadata: { deletionGracePeriodSeconds: 5 }, terminationGracePeriodSeconds: 30 },
@@ -87,7 +87,7 @@ test('and what is to be known when it ends, if there is anything', () => {
   assert.equal(annotations!['io.kubernetes.container.ports'], '[{"containerPort":80,"protocol":"TCP"}]');
 });
 
-test('commands and arguments are told what the environment says', () => {
+test('commands and arguments expand environment variables', () => {
   const { command, args, envs } = configOf({ command: ['echo', '$(WHO)'], args: ['$(NOBODY)', '$$(WHO)'] });
   assert.deepEqual(
     [command, args],
@@ -100,24 +100,34 @@ test('commands and arguments are told what the environment says', () => {
 });
 
 const namespaceRows: readonly (readonly [name: string, pod: PodFixture, targetId: string | undefined, is: object])[] = [
-  ['processes of its own', {}, undefined, { network: 'POD', ipc: 'POD', pid: 'CONTAINER' }],
-  ['those of its Pod', { shareProcessNamespace: true }, undefined, { network: 'POD', ipc: 'POD', pid: 'POD' }],
+  ['its own process namespace', {}, undefined, { network: 'POD', ipc: 'POD', pid: 'CONTAINER' }],
   [
-    'those of the node',
+    'the process namespace of its Pod',
+    { shareProcessNamespace: true },
+    undefined,
+    { network: 'POD', ipc: 'POD', pid: 'POD' },
+  ],
+  [
+    'the namespaces of the node',
     { hostNetwork: true, hostIPC: true, hostPID: true },
     undefined,
     { network: 'NODE', ipc: 'NODE', pid: 'NODE' },
   ],
-  ['those of another container', {}, 'abc', { network: 'POD', ipc: 'POD', pid: 'TARGET', targetId: 'abc' }],
   [
-    'those of its Pod, whichever container it is for',
+    'the process namespace of its target container',
+    {},
+    'abc',
+    { network: 'POD', ipc: 'POD', pid: 'TARGET', targetId: 'abc' },
+  ],
+  [
+    'the shared process namespace of its Pod, whatever its target is',
     { shareProcessNamespace: true },
     'abc',
     { network: 'POD', ipc: 'POD', pid: 'POD' },
   ],
 ];
 for (const [name, pod, targetId, expected] of namespaceRows) {
-  test(`a container sees ${name}`, () => {
+  test(`a container has ${name}`, () => {
     assert.deepEqual(configOf({}, pod, { targetId }).linux?.securityContext?.namespaceOptions, expected);
   });
 }
@@ -129,11 +139,11 @@ const userRows: readonly (readonly [
   image: Image | undefined,
   is: object,
 ])[] = [
-  ['whom it names', { runAsUser: 5 }, { runAsUser: 6 }, imageOf({ uid: 7 }), { runAsUser: 5 }],
-  ['whom its Pod names', {}, { runAsUser: 6 }, imageOf({ uid: 7 }), { runAsUser: 6 }],
-  ['whom its image names by number', {}, {}, imageOf({ uid: 7 }), { runAsUser: 7 }],
-  ['whom its image names', {}, {}, imageOf({ username: 'web' }), { runAsUsername: 'web' }],
-  ['root, if nobody is named', {}, {}, imageOf({}), { runAsUser: 0 }],
+  ['its own runAsUser', { runAsUser: 5 }, { runAsUser: 6 }, imageOf({ uid: 7 }), { runAsUser: 5 }],
+  ['the runAsUser of its Pod', {}, { runAsUser: 6 }, imageOf({ uid: 7 }), { runAsUser: 6 }],
+  ['the numeric user of its image', {}, {}, imageOf({ uid: 7 }), { runAsUser: 7 }],
+  ['the named user of its image', {}, {}, imageOf({ username: 'web' }), { runAsUsername: 'web' }],
+  ['root by default', {}, {}, imageOf({}), { runAsUser: 0 }],
 ];
 for (const [name, own, shared, image, expected] of userRows) {
   test(`a container runs as ${name}`, () => {
@@ -147,48 +157,48 @@ const where = '(pod: "web_default(uid-1)", container: c)';
 const rootRows: readonly (readonly [name: string, own: object, image: Image | undefined, message: string])[] = [
   ['as 0', { runAsUser: 0 }, undefined, `container's runAsUser breaks non-root policy ${where}`],
   [
-    'as nobody in particular',
+    'as the default user of its image',
     {},
     imageOf({ uid: 0 }),
     `container has runAsNonRoot and image will run as root ${where}`,
   ],
   [
-    'as someone of whom only the image knows who it is',
+    'as a non-numeric user',
     {},
     imageOf({ username: 'web' }),
     `container has runAsNonRoot and image has non-numeric user (web), cannot verify user is non-root ${where}`,
   ],
 ];
 for (const [name, own, image, message] of rootRows) {
-  test(`a container that is not to run as root does not run ${name}`, () => {
+  test(`a container with runAsNonRoot does not run ${name}`, () => {
     const securityContext = { runAsNonRoot: true, ...own };
     assert.throws(() => configOf({ securityContext }, {}, { image }), { message });
   });
 }
 
-test('a container that is not to run as root runs as someone else', () => {
+test('a container with runAsNonRoot runs as a non-root user', () => {
   assert.equal(securityOf({ runAsNonRoot: true, runAsUser: 5 }).runAsUser, 5);
   assert.equal(securityOf({}, { runAsNonRoot: true }, imageOf({ uid: 7 })).runAsUser, 7);
 });
 
 const seccompRows: readonly (readonly [name: string, own: object, shared: object, is: object])[] = [
-  ['nothing, if nothing is said', {}, {}, { profileType: 'Unconfined' }],
-  ['what its Pod says', {}, { seccompProfile: { type: 'RuntimeDefault' } }, { profileType: 'RuntimeDefault' }],
+  ['Unconfined by default', {}, {}, { profileType: 'Unconfined' }],
+  ['that of its Pod', {}, { seccompProfile: { type: 'RuntimeDefault' } }, { profileType: 'RuntimeDefault' }],
   [
-    'what it says itself',
+    'its own',
     { seccompProfile: { type: 'Unconfined' } },
     { seccompProfile: { type: 'RuntimeDefault' } },
     { profileType: 'Unconfined' },
   ],
   [
-    'a file of the node',
+    'a file on the node',
     { seccompProfile: { type: 'Localhost', localhostProfile: 'a/b.json' } },
     {},
     { profileType: 'Localhost', localhostRef: '/var/lib/kubelet/seccomp/a/b.json' },
   ],
 ];
 for (const [name, own, shared, expected] of seccompRows) {
-  test(`the calls of a container are filtered by ${name}`, () => {
+  test(`the seccomp profile of a container is ${name}`, () => {
     assert.deepEqual(securityOf(own, shared).seccomp, expected);
   });
 }
@@ -199,13 +209,13 @@ const apparmorRows = [
   [{ type: 'Localhost', localhostProfile: 'web' }, { profileType: 'Localhost', localhostRef: 'web' }, 'localhost/web'],
 ] as const;
 for (const [appArmorProfile, profile, text] of apparmorRows) {
-  test(`what a container may do by AppArmor is told in two ways: ${text}`, () => {
+  test(`the AppArmor profile of a container is set in both fields: ${text}`, () => {
     const { apparmor, apparmorProfile } = securityOf({ appArmorProfile });
     assert.deepEqual([apparmor, apparmorProfile], [profile, text]);
   });
 }
 
-test('some paths are hidden from a container, and some are not for it to write', () => {
+test('some paths are masked and some are read-only', () => {
   const masked = securityOf({});
   assert.deepEqual(masked.maskedPaths, [
     '/proc/asound',
@@ -225,13 +235,13 @@ test('some paths are hidden from a container, and some are not for it to write',
   assert.deepEqual([...maskedPaths, ...readonlyPaths], []);
 });
 
-test('a container gets no more rights only if that is said', () => {
+test('noNewPrivs is set only if privilege escalation is disallowed', () => {
   assert.equal(securityOf({}).noNewPrivs, false);
   assert.equal(securityOf({ allowPrivilegeEscalation: true }).noNewPrivs, false);
   assert.equal(securityOf({ allowPrivilegeEscalation: false }).noNewPrivs, true);
 });
 
-test('a container is in the groups of its Pod', () => {
+test('a container has the supplemental groups of its Pod', () => {
   const { supplementalGroups, supplementalGroupsPolicy } = securityOf(
     {},
     { fsGroup: 7, supplementalGroups: [8, 9], supplementalGroupsPolicy: 'Strict' },
@@ -239,7 +249,7 @@ test('a container is in the groups of its Pod', () => {
   assert.deepEqual([supplementalGroups, supplementalGroupsPolicy], [[7, 8, 9], 'Strict']);
 });
 
-test('a container has the resources it asks for, as the kernel counts them', () => {
+test('container resources are converted to cgroup settings', () => {
   const resources = { requests: { cpu: '500m', memory: '512Mi' }, limits: { cpu: '1', memory: '1Gi' } };
   assert.deepEqual(configOf({ resources }).linux?.resources, {
     cpuShares: 512,
@@ -251,7 +261,7 @@ test('a container has the resources it asks for, as the kernel counts them', () 
   });
 });
 
-test('a limit stands for a request that is missing, and no limit is none', () => {
+test('a missing request defaults to the limit, and a missing limit means unlimited', () => {
   assert.equal(configOf({ resources: { limits: { cpu: '2' } } }).linux?.resources?.cpuShares, 2048);
   const { cpuQuota = 0, memoryLimitInBytes = 0 } = configOf({}).linux!.resources!;
   assert.deepEqual([cpuQuota, memoryLimitInBytes], [0, 0]);

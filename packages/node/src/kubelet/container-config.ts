@@ -1,4 +1,4 @@
-/** What a container is made from (cri.md §6, §7.3). */
+/** Builds the CRI container configuration from a container spec. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { stringify } from '@kruise/values/go-json';
@@ -18,28 +18,28 @@ import { countCharacters, expand } from './expansion.ts';
 import { linuxResourcesOf } from './linux-resources.ts';
 import { type NodeSettings, namespacesOf, podLabels, supplementalGroupsOf } from './sandbox-config.ts';
 
-/** What is known when a container is about to be made. */
+/** Inputs of a container configuration. */
 export type ContainerFacts = {
   readonly pod: Pod;
   readonly container: Container;
   readonly restartCount: number;
-  /** By which the runtime knows the image. */
+  /** Reference by which the runtime identifies the image. */
   readonly imageRef: string;
   readonly image: Image | undefined;
   readonly environment: Environment;
   readonly mounts: readonly Mount[];
   readonly settings: NodeSettings;
   readonly memoryCapacity: number;
-  /** Whose processes an ephemeral container sees. */
+  /** Container whose process namespace an ephemeral container joins. */
   readonly targetId: string | undefined;
-  /** The users of the Pod, if they are not the node's own. */
+  /** User namespace of the Pod; absent if the Pod uses the host's. */
   readonly userNamespace?: UserNamespace | undefined;
 };
 
 const restartCountAnnotation = 'io.kubernetes.container.restartCount';
 const hashAnnotation = 'io.kubernetes.container.hash';
 
-/** The configuration of a container. Throws where the Pod forbids what the image wants. */
+/** Returns the CRI configuration of a container. Throws if the image would violate the Pod's runAsNonRoot policy. */
 export function containerConfigOf(facts: ContainerFacts): ContainerConfig {
   const { pod, container, restartCount, imageRef, environment, mounts } = facts;
   const { name, image = '', command = [], args = [], workingDir, stdin, stdinOnce, tty } = container;
@@ -97,7 +97,7 @@ function annotationsOf({ pod, container, restartCount }: ContainerFacts): String
   };
 }
 
-/** What a container's annotations say it was made from, and how often it had been before. */
+/** Reads the container hash and the restart count from a container's annotations. */
 export function originOf(annotations: StringMap): { readonly hash: string; readonly restartCount: number } {
   return { hash: annotations[hashAnnotation] ?? '', restartCount: Number(annotations[restartCountAnnotation] ?? 0) };
 }

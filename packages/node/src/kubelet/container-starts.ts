@@ -1,4 +1,4 @@
-/** Starts the containers of one Pod in their order, and remembers what keeps them from starting and how long they wait. */
+/** Starts the containers of one Pod in order, and keeps the start failures and the backoff of each container. */
 import type { Container } from '@kruise/api/core/container';
 import { isSame } from '@kruise/machinery/json-value';
 import type { Instant } from '@kruise/values/time';
@@ -10,46 +10,48 @@ import type { NodeContext } from './node-context.ts';
 import { newestOf, type RuntimeContainer, type RuntimePod } from './runtime-pod.ts';
 import { type StartScene, startContainer } from './start-container.ts';
 
-/** What came of starting. */
+/** Result of starting containers. */
 export type StartOutcome = {
-  /** When to try again what did not start. */
+  /** Time of the next retry of containers that failed to start. */
   readonly retryAt: Instant | undefined;
-  /** Whether something else keeps containers from starting than before. */
+  /** True if the start failures changed. */
   readonly hasNews: boolean;
 };
 
-/** The starts of a Pod's containers. */
+/** Container starts of one Pod. */
 export type ContainerStarts = {
-  /** What keeps containers from starting, by their names. */
+  /** Start failures by container name. */
   readonly failures: ReadonlyMap<string, StartFailure>;
-  /** What others may see of a Pod: a container is there for them once its postStart hook is through. */
+  /** Returns the runtime state to report: a new container is omitted until its postStart hook has completed. */
   settled(runtimePod: RuntimePod): RuntimePod;
   startAll(
     scene: Omit<StartScene, 'pullBackOff' | 'pullErrors'>,
     wanted: readonly Container[],
     signal: AbortSignal,
   ): Promise<StartOutcome>;
-  /** A container may start without waiting. */
+  /** Resets the restart backoff of a container. */
   forgive(container: Container): void;
 };
 
-/** What goes wrong without a known time to try again is tried after so long. */
+/** Retry interval for failures without a backoff. */
 const retryMs = 10_000;
 
-/** The starts of a Pod that has not started anything yet. */
+/** Creates the start state of a Pod. */
 export function createContainerStarts(node: NodeContext): ContainerStarts {
   const { clock } = node;
   const failures = new Map<string, StartFailure>();
   const pullErrors = new Map<string, string>();
-  // Most Pods never need these.
+  // Created lazily, because most Pods never back off.
   let restarts: BackOff | undefined;
   let pulls: BackOff | undefined;
   let underWay: { readonly name: string; readonly before: RuntimePod } | undefined;
 
-  // Another image is another container: it starts without delay.
+  // The hash includes the image: a container with another image has a backoff of its own.
   const keyOf = (container: Container) => `${container.name}/${containerHash(container)}`;
 
-  /** What has ended waits, longer each time. Throws, with when it is over, while it has to. */
+  /**
+   * Applies the restart backoff to a container that exited. Throws CrashLoopBackOff while the container is in backoff.
+   */
   function checkBackOff({ pod, runtimePod }: Pick<StartScene, 'pod' | 'runtimePod'>, podContainer: PodContainer): void {
     const { container } = podContainer;
     const newest = newestOf(runtimePod, container.name);
@@ -113,7 +115,7 @@ export function createContainerStarts(node: NodeContext): ContainerStarts {
           failures.set(container.name, { reason, message });
           retries.push(retryOf(error, container, scene));
           if (reason !== 'CrashLoopBackOff') node.metrics.containerStartFailed(role, reason);
-          // What comes after an init container needs what it does.
+          // Later containers depend on this init container.
           if (role === 'init') break;
         } finally {
           underWay = undefined;
@@ -128,7 +130,7 @@ export function createContainerStarts(node: NodeContext): ContainerStarts {
   };
 }
 
-/** Ephemeral containers start first: they are there to see why others do not. */
+/** Ephemeral containers start first, so that they can debug containers that fail to start. */
 function startOrder(containers: readonly PodContainer[]): readonly PodContainer[] {
   return [
     ...containers.filter(({ role }) => role === 'ephemeral'),

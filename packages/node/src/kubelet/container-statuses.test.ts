@@ -17,7 +17,7 @@ type Row = {
   readonly says: readonly string[];
 };
 
-/** A status in a few words: what it is, what it was, how often it was restarted, and what probes say. */
+/** Summarizes a status: state, last state, restart count and probe results. */
 function shown({ name, state, lastState, restartCount, started, ready }: ContainerStatus): string {
   const of = (each: ContainerStatus['state']) => {
     if (each?.waiting) return `waiting ${each.waiting.reason ?? ''}`.trim();
@@ -36,54 +36,58 @@ function shown({ name, state, lastState, restartCount, started, ready }: Contain
 const failure = { reason: 'ErrImagePull', message: 'no' };
 
 const rows: readonly Row[] = [
-  { name: 'nothing is known of a container at first', says: ['c: waiting ContainerCreating'] },
+  { name: 'a container without runtime state is ContainerCreating', says: ['c: waiting ContainerCreating'] },
   {
-    name: 'a container waits for those that prepare its Pod',
+    name: 'a container of a Pod with init containers is PodInitializing',
     pod: { initContainers: [aContainer('i')] },
     says: ['i: waiting PodInitializing', 'c: waiting PodInitializing'],
   },
-  { name: 'what runs has started and is ready', has: inSandbox(running('c')), says: ['c: running, started, ready'] },
   {
-    name: 'what runs has not started before its probe says so',
+    name: 'a running container without probes has started and is ready',
+    has: inSandbox(running('c')),
+    says: ['c: running, started, ready'],
+  },
+  {
+    name: 'a running container has not started before its startup probe succeeds',
     has: inSandbox(running('c')),
     unstarted: ['c'],
     says: ['c: running'],
   },
   {
-    name: 'what runs is not ready before its probe says so',
+    name: 'a running container is not ready before its readiness probe succeeds',
     has: inSandbox(running('c')),
     unready: ['c'],
     says: ['c: running, started'],
   },
-  { name: 'what ended tells how', has: inSandbox(exited('c', 3)), says: ['c: ended 3 Error'] },
+  { name: 'an exited container is terminated', has: inSandbox(exited('c', 3)), says: ['c: ended 3 Error'] },
   {
-    name: 'what was made and not started waits',
+    name: 'a created container is waiting',
     has: inSandbox(found('c', { state: 'created' })),
     says: ['c: waiting'],
   },
   {
-    name: 'what nobody knows the state of waits',
+    name: 'a container of unknown state is waiting',
     has: inSandbox(found('c', { state: 'unknown' })),
     says: ['c: waiting'],
   },
   {
-    name: 'what ran and nobody knows the state of has ended',
+    name: 'a running container that becomes unknown is terminated',
     has: inSandbox(found('c', { state: 'unknown' })),
     before: [statusOf('c', 'running', { restartCount: 1 })],
     says: ['c: ended 137 ContainerStatusUnknown, 2 restarts'],
   },
   {
-    name: 'of two containers the newer is told, and how the older ended',
+    name: 'the newer of two instances is the state, the older one the last state',
     has: inSandbox(running('c', { id: 'c-1', restartCount: 1 }), exited('c', 2)),
     says: ['c: running, after ended 2 Error, 1 restarts, started, ready'],
   },
   {
-    name: 'of three containers the oldest is not told',
+    name: 'the oldest of three instances is not reported',
     has: inSandbox(running('c', { id: 'c-2', restartCount: 2 }), exited('c', 2, { id: 'c-1' }), exited('c', 9)),
     says: ['c: running, after ended 2 Error, 2 restarts, started, ready'],
   },
   {
-    name: 'one that was made and never started is not how the last one ended',
+    name: 'an instance that never started is not the last state',
     has: inSandbox(
       found('c', { id: 'c-2', state: 'created', restartCount: 2 }),
       found('c', { id: 'c-1', state: 'created', restartCount: 1 }),
@@ -92,86 +96,86 @@ const rows: readonly Row[] = [
     says: ['c: waiting, after ended 2 Error, 2 restarts'],
   },
   {
-    name: 'what keeps a container from starting is why it waits',
+    name: 'a start failure is the waiting reason',
     fails: { c: failure },
     says: ['c: waiting ErrImagePull'],
   },
   {
-    name: 'what keeps a container from starting again goes before how it ended',
+    name: 'a start failure replaces the terminated state',
     has: inSandbox(exited('c', 1)),
     fails: { c: { reason: 'CrashLoopBackOff', message: 'back-off' } },
     says: ['c: waiting CrashLoopBackOff, after ended 1 Error'],
   },
   {
-    name: 'what is not started again does not wait',
+    name: 'a container that does not restart is not waiting',
     pod: { restartPolicy: 'Never' },
     has: inSandbox(exited('c', 1)),
     fails: { c: failure },
     says: ['c: ended 1 Error'],
   },
   {
-    name: 'what ended well and is not started again does not wait',
+    name: 'a successful container that does not restart is not waiting',
     pod: { restartPolicy: 'OnFailure' },
     has: inSandbox(exited('c', 0)),
     fails: { c: failure },
     says: ['c: ended 0 Completed'],
   },
   {
-    name: 'what ran and is lost has ended, and is counted',
+    name: 'a lost running container is terminated and counted as a restart',
     before: [statusOf('c', 'running', { restartCount: 1 })],
     says: ['c: waiting ContainerCreating, after ended 137 ContainerStatusUnknown, 2 restarts'],
   },
   {
-    name: 'what is lost of a Pod that is being deleted is not started again, and not counted',
+    name: 'a lost container of a terminating Pod is not counted as a restart',
     pod: { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } },
     before: [statusOf('c', 'running', { restartCount: 1 })],
     says: ['c: waiting ContainerCreating, after ended 137 ContainerStatusUnknown, 1 restarts'],
   },
   {
-    name: 'what had ended and is lost is as it was',
+    name: 'a lost terminated container stays terminated',
     before: [statusOf('c', 'exit 4', { restartCount: 1 })],
     says: ['c: ended 4, 1 restarts'],
   },
   {
-    name: 'what was waiting and is lost waits',
+    name: 'a lost waiting container stays waiting',
     before: [statusOf('c', 'waiting after 4', { restartCount: 1 })],
     says: ['c: waiting ContainerCreating, after ended 4, 1 restarts'],
   },
   {
-    name: 'what ended for good does not come back to life',
+    name: 'a container with a final status does not run again',
     pod: { restartPolicy: 'Never' },
     has: inSandbox(running('c')),
     before: [statusOf('c', 'exit 0', { containerID: 'test://c-0' })],
     says: ['c: ended 0'],
   },
   {
-    name: 'another container may run after one that ended for good',
+    name: 'a new instance may run after a final status',
     pod: { restartPolicy: 'Never' },
     has: inSandbox(running('c', { id: 'c-1', restartCount: 1 })),
     before: [statusOf('c', 'exit 0', { containerID: 'test://c-0' })],
     says: ['c: running, 1 restarts, started, ready'],
   },
   {
-    name: 'an init container is ready when it is through',
+    name: 'an init container is ready when it has completed',
     pod: { initContainers: [aContainer('i')] },
     has: inSandbox(exited('i', 0)),
     says: ['i: ended 0 Completed, ready', 'c: waiting PodInitializing'],
   },
   {
-    name: 'an init container that runs has started, and is not ready',
+    name: 'a running init container has started and is not ready',
     pod: { initContainers: [aContainer('i')] },
     has: inSandbox(running('i')),
     says: ['i: running, started', 'c: waiting PodInitializing'],
   },
   {
-    name: 'a sidecar that runs is ready as others are',
+    name: 'a running sidecar is ready like a regular container',
     pod: { initContainers: [sidecar('s')] },
     has: inSandbox(running('s')),
     unready: ['s'],
     says: ['s: running, started', 'c: waiting PodInitializing'],
   },
   {
-    name: 'containers stand by name, those that prepare in their order',
+    name: 'container statuses are sorted by name, init containers by order',
     pod: {
       initContainers: [aContainer('z'), aContainer('a')],
       containers: [aContainer('y'), aContainer('b')],
@@ -208,7 +212,7 @@ for (const { name, says, ...row } of rows) {
   test(name, () => assert.deepEqual(statuses(row).map(shown), says));
 }
 
-test('a status tells what runs, from which image and as whom', () => {
+test('a status reports the container ID, the image and the user', () => {
   const user = { uid: 1000, gid: 1000, supplementalGroups: [2000] };
   const [status] = statuses({
     has: inSandbox(running('c', { user, image: 'docker.io/library/c:1', imageRef: 'c@sha256:1' })),
@@ -227,7 +231,7 @@ test('a status tells what runs, from which image and as whom', () => {
   });
 });
 
-test('a status tells how a container ended, and which', () => {
+test('a status reports exit code and container ID of a terminated container', () => {
   const [status] = statuses({ has: inSandbox(exited('c', 2, { message: 'oh dear' })) });
   assert.deepEqual(status?.state?.terminated, {
     exitCode: 2,
@@ -239,7 +243,7 @@ test('a status tells how a container ended, and which', () => {
   });
 });
 
-test('a status tells where volumes are', () => {
+test('a status reports volume mounts', () => {
   const volumeMounts = [
     { name: 'a', mountPath: '/a' },
     { name: 'b', mountPath: '/b', readOnly: true },

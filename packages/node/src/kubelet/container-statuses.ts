@@ -1,39 +1,39 @@
-/** The status of each container as the API shows it, from what the runtime has (kubelet.md §2.3). */
+/** Container statuses of a Pod, derived from the state of the runtime. */
 import type { Container } from '@kruise/api/core/container';
 import type { ContainerState, ContainerStatus, Pod, VolumeMountStatus } from '@kruise/api/core/pod';
 import { formatTime } from '@kruise/values/time';
 import { type ContainerRole, containersOf, type PodContainer } from './containers.ts';
 import { newestOf, type RuntimeContainer, type RuntimePod, shouldStart } from './runtime-pod.ts';
 
-/** Why a container could not be started: the waiting reason, and what is said of it. */
+/** Start failure of a container: the reason and message of its waiting state. */
 export type StartFailure = { readonly reason: string; readonly message: string };
 
-/** What probes say of a container that runs. */
+/** Probe results of running containers. */
 export type ProbeVerdicts = {
-  /** Whether it has come up: its startup probe has succeeded, or it has none. */
+  /** Reports whether the container has started: its startup probe has succeeded, or it has none. */
   hasStarted(containerName: string, containerId: string): boolean;
-  /** Whether its readiness probe has succeeded, or it has none. */
+  /** Reports whether the container is ready: its readiness probe has succeeded, or it has none. */
   isReady(containerName: string, containerId: string): boolean;
 };
 
-/** What statuses are made from. */
+/** Inputs of container statuses. */
 export type StatusFacts = {
   readonly pod: Pod;
   readonly runtimePod: RuntimePod;
-  /** What was said before. */
+  /** Container statuses that were reported last. */
   readonly previous: readonly ContainerStatus[];
   readonly failures: ReadonlyMap<string, StartFailure>;
   readonly probes: ProbeVerdicts;
-  /** The scheme of container IDs. */
+  /** Runtime name, the scheme of container IDs. */
   readonly runtimeName: string;
-  /** What a container has now; undefined where nothing is said of resources. */
+  /** Returns the resources to report for a container; empty if resources are not reported. */
   readonly resourcesOf: (
     container: Container,
     found: RuntimeContainer,
   ) => Pick<ContainerStatus, 'resources' | 'allocatedResources'>;
 };
 
-/** Statuses by what containers are for, in the order the API lists them in. */
+/** Container statuses by role, in the order of the API. */
 export type ContainerStatuses = {
   readonly init: readonly ContainerStatus[];
   readonly regular: readonly ContainerStatus[];
@@ -42,7 +42,7 @@ export type ContainerStatuses = {
 
 const byName = (a: ContainerStatus, b: ContainerStatus) => (a.name < b.name ? -1 : 1);
 
-/** How every container of a Pod is. */
+/** Returns the status of every container of a Pod. */
 export function containerStatusesOf(facts: StatusFacts): ContainerStatuses {
   const init: ContainerStatus[] = [];
   const regular: ContainerStatus[] = [];
@@ -58,18 +58,21 @@ function statusOf(facts: StatusFacts, podContainer: PodContainer): ContainerStat
   const { container, role } = podContainer;
   const previous = facts.previous.find(({ name }) => name === container.name);
   const newest = newestOf(facts.runtimePod, container.name);
-  // One that was made and never started has nothing to tell.
+  // A container that was created but never started has no last state.
   const older = facts.runtimePod.containers.find(
     (each) => each !== newest && each.name === container.name && each.state !== 'created',
   );
   const known = newest ? fromRuntime(facts, container, newest, previous) : fromNothing(facts.pod, container, previous);
-  // Of two that the runtime still has, the older one tells how it went last time.
+  // If the runtime has two instances of a container, the older one becomes the last state.
   const status = older ? { ...known, lastState: stateOf(older, facts.runtimeName, undefined) } : known;
   if (previous && hasEndedForGood(facts.pod, role, previous) && isSameContainer(previous, status)) return previous;
   return withProbes(facts, role, waitingIfFailed(facts, podContainer, status));
 }
 
-/** What ran to its end in a Pod that does not run it again is over, whatever a runtime comes to think of it later. */
+/**
+ * Reports whether a container has terminated and will not restart. Its status is final, whatever the runtime reports
+ * later.
+ */
 function hasEndedForGood({ spec }: Pod, role: ContainerRole, { state }: ContainerStatus): boolean {
   const { terminated } = state ?? {};
   if (!terminated || role === 'sidecar') return false;
@@ -113,7 +116,7 @@ function fromRuntime(
   };
 }
 
-/** How a container is that the runtime has nothing of: not made yet, or lost. */
+/** Returns the status of a container that the runtime does not have: not created yet, or lost. */
 function fromNothing(pod: Pod, container: Container, previous: ContainerStatus | undefined): ContainerStatus {
   if (previous?.state?.terminated) return previous;
   const wasRunning = previous?.state?.running != null && previous.lastState?.terminated == null;
@@ -132,10 +135,10 @@ function fromNothing(pod: Pod, container: Container, previous: ContainerStatus |
   };
 }
 
-/** How often a container will have been started again, when it next is, as far as its status tells. */
+/** Returns the restart count of the next instance of a container, according to its status. */
 export function nextRestartCount({ state, lastState, restartCount }: ContainerStatus): number {
   const last = state?.terminated ?? lastState?.terminated;
-  // One of which nothing but its loss is known is counted already.
+  // The restart count already includes a lost container.
   const isCounted = !last || (!state?.terminated && !last.containerID);
   return isCounted ? restartCount : restartCount + 1;
 }
@@ -146,7 +149,7 @@ const lost = {
   message: 'The container could not be located when the pod was deleted.  The container used to be Running',
 };
 
-/** How a container ended of which nothing is known any more. */
+/** Terminated state of a container whose exit is unknown. */
 export const unknownEnd = {
   exitCode: 137,
   reason: 'ContainerStatusUnknown',
@@ -173,14 +176,14 @@ function stateOf(found: RuntimeContainer, runtimeName: string, previous: Contain
         },
       };
     case 'unknown':
-      // It ran, and does so no more: to call it waiting would have it run twice where it may only once.
+      // The container was running before. Reporting it as waiting could start it twice, even if it may run only once.
       return previous?.state?.running ? { terminated: unknownEnd } : { waiting: {} };
     case 'created':
       return { waiting: {} };
   }
 }
 
-/** What stands between a container and its start is more to the point than how it ended. */
+/** Sets the waiting state of a container that failed to start; the failure replaces the previous terminated state. */
 function waitingIfFailed(
   { pod, runtimePod, failures }: StatusFacts,
   { container, role }: PodContainer,

@@ -1,4 +1,4 @@
-/** The same kubelet, with real containers: needs root on Linux, containerd, runc, CNI plugins and a static BusyBox. */
+/** Kubelet tests with real containers: they need root on Linux, containerd, runc, CNI plugins and a static BusyBox. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -50,7 +50,7 @@ function testPods(): void {
   });
 
   after(async () => {
-    // Whatever went wrong, nothing is to run on.
+    // No container may keep running, even after a failure.
     running.abort();
     await kubelet?.stopped;
     for (const { id } of (await runtime.listPodSandbox({})).items) {
@@ -84,7 +84,7 @@ function testPods(): void {
     await kubelet.registered;
   }
 
-  /** Makes a Pod of one container, and waits until something holds for it. */
+  /** Creates a Pod of one container and waits for a condition. */
   async function run(
     name: string,
     container: Partial<Container>,
@@ -127,7 +127,7 @@ function testPods(): void {
     });
     await server.client.delete(podKind, { name, namespace: 'default' });
     await gone;
-    // The last of it goes after its object has.
+    // The worker ends after its Pod object is deleted.
     await worker?.gone;
   }
 
@@ -142,7 +142,7 @@ function testPods(): void {
   const shell = (script: string) => ({ command: ['sh', '-c', script] });
   const statusOf = ({ status }: Pod) => status?.containerStatuses?.[0];
 
-  test('live and end like any other', async () => {
+  test('run and terminate', async () => {
     const volumes = [{ name: 'settings', configMap: { name: 'settings' } }];
     const initContainers = [{ name: 'init', image: busyboxImage, command: ['true'] }];
     const pod = await run(
@@ -161,7 +161,7 @@ function testPods(): void {
     await remove('web');
   });
 
-  test('mount parts of their volumes, which are unmounted with them', async () => {
+  test('mount subPaths of volumes, which are unmounted with the Pod', async () => {
     const data = { name: 'data', mountPath: '/data' };
     const script = 'mkdir /data/part; echo inside > /data/part/file; ln -s part /data/link';
     const pod = await run(
@@ -193,7 +193,7 @@ function testPods(): void {
     assert.equal(await runtime.files.stat(directory), undefined);
   });
 
-  test('cannot mount the node’s files by links they leave in their volumes', async () => {
+  test('cannot mount the node’s files through symbolic links in their volumes', async () => {
     const plant = { ...shell('ln -s /etc /data/link'), volumeMounts: [{ name: 'data', mountPath: '/data' }] };
     const pod = await run(
       'links',
@@ -209,7 +209,7 @@ function testPods(): void {
     await remove('links');
   });
 
-  test('have addresses at which probes and other Pods reach them', async () => {
+  test('have IPs at which probes and other Pods reach them', async () => {
     const httpGet = { path: '/index.html', port: 8080 };
     const served = await run(
       'server',
@@ -231,7 +231,7 @@ function testPods(): void {
     await Promise.all(['server', 'client'].map(remove));
   });
 
-  test('that crash are started again, ever later, and tell how they ended', async () => {
+  test('that crash restart with backoff and report their exit', async () => {
     const crashed = await run('crash', shell('echo run; exit 3'), (pod) => {
       return statusOf(pod)?.restartCount === 1 && statusOf(pod)?.state?.waiting !== undefined;
     });
@@ -242,7 +242,7 @@ function testPods(): void {
     await remove('crash');
   });
 
-  test('have their last words in their status', async () => {
+  test('have the termination message in their status', async () => {
     const over = await run('words', shell('printf why > /dev/termination-log; exit 4'), isOver, {
       restartPolicy: 'Never',
     });
@@ -251,7 +251,7 @@ function testPods(): void {
     await remove('words');
   });
 
-  test('are asked to end, and have time for it', async () => {
+  test('receive SIGTERM and their grace period', async () => {
     const path = join(containerd.directory, 'bye');
     await runtime.files.makeDirectory(path);
     await run(
@@ -268,7 +268,7 @@ function testPods(): void {
     assert.equal(Buffer.from(await runtime.files.readFile(join(path, 'said'))).toString(), 'stopping\nbye\n');
   });
 
-  test('get another image in place: the container anew, the Pod and its address as before', async () => {
+  test('are updated in place: a new container, but the same Pod and IP', async () => {
     const first = await run('inplace', shell('sleep 1000'), isPodReady);
     const patch = { spec: { containers: [{ name: 'c', image: otherImage }] } };
     await server.client.patch(podKind, { name: 'inplace', namespace: 'default' }, patch, { type: 'strategic' });
@@ -279,7 +279,7 @@ function testPods(): void {
     await remove('inplace');
   });
 
-  test('go on while their kubelet is away, and the next finds them as they are', async () => {
+  test('keep running without their kubelet, and the next kubelet takes them over', async () => {
     const before = await run('lasting', shell('sleep 1000'), isPodReady);
     running.abort();
     await kubelet.stopped;
@@ -294,7 +294,7 @@ function testPods(): void {
     await remove('lasting');
   });
 
-  test('have logs that are put away when they are long, and go on', async () => {
+  test('have logs that are rotated and continued', async () => {
     await run(
       'talking',
       shell('for i in $(seq 50); do echo line $i; done; sleep 2; echo last; sleep 1000'),

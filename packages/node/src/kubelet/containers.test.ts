@@ -8,12 +8,12 @@ import { cgroupParentOf, oomScoreOf, quotaOf, sharesOf } from './linux-resources
 import { credentialsFor } from './pull-secrets.ts';
 import { dnsConfigOf, hostnameOf, type NodeSettings, sandboxConfigOf } from './sandbox-config.ts';
 
-test('a container is known by its name and image', () => {
+test('the container hash depends on name and image', () => {
   assert.equal(containerHash({ name: 'test_container', image: 'foo/image:v1' }), '8e45cbd0');
   assert.equal(containerHash(aContainer('c', { env: [{ name: 'A' }] })), containerHash(aContainer('c')));
 });
 
-test('a back-off doubles up to five minutes, and starts anew after ten', () => {
+test('the backoff doubles up to five minutes and resets after ten', () => {
   const clock = virtualClock();
   const backOff = createBackOff(clock);
   const delays: number[] = [];
@@ -29,7 +29,7 @@ test('a back-off doubles up to five minutes, and starts anew after ten', () => {
   assert.equal(backOff.delayOf('c'), 10_000);
 });
 
-test('processor time is counted as the kernel counts it', () => {
+test('CPU is converted to shares and quota', () => {
   assert.deepEqual([0, 1, 100, 1000, 1_000_000].map(sharesOf), [2, 2, 102, 1024, 262_144]);
   assert.deepEqual([0, 1, 10, 1500].map(quotaOf), [0, 1000, 1000, 150_000]);
 });
@@ -41,11 +41,11 @@ const scoreRows: readonly (readonly [
   request: string | undefined,
   score: number,
 ])[] = [
-  ['who is guaranteed goes last', 'Guaranteed', '500Mi', -997],
-  ['who asked for nothing goes first', 'BestEffort', undefined, 1000],
-  ['who asked for half goes half way', 'Burstable', '500Mi', 500],
-  ['who asked for next to nothing goes before last', 'Burstable', '1Ki', 999],
-  ['who asked for all goes after the node itself', 'Burstable', '1000Mi', 3],
+  ['a Guaranteed Pod has the lowest OOM score', 'Guaranteed', '500Mi', -997],
+  ['a BestEffort Pod has the highest OOM score', 'BestEffort', undefined, 1000],
+  ['a Pod that requests half of the memory has half of the OOM score', 'Burstable', '500Mi', 500],
+  ['a Pod that requests almost nothing has an OOM score just below BestEffort', 'Burstable', '1Ki', 999],
+  ['a Pod that requests all memory has the lowest Burstable OOM score', 'Burstable', '1000Mi', 3],
 ];
 for (const [name, qosClass, request, score] of scoreRows) {
   test(name, () => {
@@ -54,7 +54,7 @@ for (const [name, qosClass, request, score] of scoreRows) {
   });
 }
 
-test('a Pod has its place among control groups', () => {
+test('a Pod has a parent cgroup by QoS class', () => {
   const pod = aPod({ metadata: { uid: 'a-b' }, status: { qosClass: 'Burstable' } });
   assert.equal(cgroupParentOf(pod, 'CGROUPFS'), '/kubepods/burstable/poda-b');
   assert.equal(
@@ -76,7 +76,7 @@ const settings: NodeSettings = {
   containerLogsDirectory: '/var/log/containers',
 };
 
-test('a Pod asks the cluster for names, unless it is on the network of its node', () => {
+test('a Pod uses the cluster DNS unless it uses the host network', () => {
   assert.deepEqual(dnsConfigOf(aPod(), settings), {
     servers: ['10.96.0.10'],
     searches: ['default.svc.cluster.local', 'svc.cluster.local', 'cluster.local', 'example.com'],
@@ -99,22 +99,22 @@ const hostnameRows: readonly (readonly [
   pod: Parameters<typeof aPod>[0],
   hostname: string | undefined,
 ])[] = [
-  ['by the name of the Pod', {}, 'web'],
-  ['by the name it is given', { hostname: 'one' }, 'one'],
-  ['without its domain, unless it is to know that', { hostname: 'one', subdomain: 'cluster' }, 'one'],
+  ['the name of the Pod by default', {}, 'web'],
+  ['its spec.hostname', { hostname: 'one' }, 'one'],
+  ['the short name by default', { hostname: 'one', subdomain: 'cluster' }, 'one'],
   [
-    'by its whole name, if that is wanted',
+    'the FQDN with setHostnameAsFQDN',
     { hostname: 'one', subdomain: 'cluster', setHostnameAsFQDN: true },
     'one.cluster.default.svc.cluster.local',
   ],
-  ['as its node is, if it is on its network', { hostNetwork: true }, undefined],
+  ['unset for the host network', { hostNetwork: true }, undefined],
 ];
 for (const [name, fixture, hostname] of hostnameRows) {
-  test(`a Pod calls itself ${name}`, () =>
+  test(`the hostname of a Pod is ${name}`, () =>
     assert.equal(sandboxConfigOf(aPod(fixture), 0, settings).hostname, hostname));
 }
 
-test('a whole name that no kernel takes is told', () => {
+test('an FQDN that exceeds the kernel limit is an error', () => {
   const fixture = { hostname: 'a'.repeat(40), subdomain: 'cluster', setHostnameAsFQDN: true };
   assert.throws(
     () => sandboxConfigOf(aPod(fixture), 0, settings),
@@ -122,12 +122,12 @@ test('a whole name that no kernel takes is told', () => {
   );
 });
 
-test('a name too long for a host is cut', () => {
+test('a hostname that is too long is truncated', () => {
   const long = `${'a'.repeat(62)}-${'b'.repeat(10)}`;
   assert.equal(hostnameOf(aPod({ metadata: { name: long } }), 'cluster.local').hostname, 'a'.repeat(62));
 });
 
-test('credentials are those for the narrowest place that covers an image', () => {
+test('credentials come from the most specific matching registry path', () => {
   const auths = {
     'https://index.docker.io/v1/': { auth: Buffer.from('hub:1').toString('base64') },
     'registry.example.com': { username: 'wide', password: '2' },
@@ -149,7 +149,7 @@ test('credentials are those for the narrowest place that covers an image', () =>
   assert.deepEqual(usersFor('quay.io/app:1'), []);
 });
 
-/** A pull Secret with the given `auths`. */
+/** Returns a pull Secret with the given `auths`. */
 function pullSecret(auths: unknown) {
   return {
     apiVersion: 'v1',
@@ -168,7 +168,7 @@ test('stars in the registry name of a pull Secret do not block the kubelet', () 
   assert.ok(process.threadCpuUsage(startedAt).user < 1_000_000);
 });
 
-test('a malformed pull Secret gives no credentials', () => {
+test('a malformed pull Secret provides no credentials', () => {
   for (const auths of [null, 'x', [], { 'a.example.com': null }, { 'a.example.com': { auth: 5 } }]) {
     const users = credentialsFor('a.example.com/app', [pullSecret(auths)]).map(({ username }) => username);
     assert.ok(users.every((user) => user === ''));

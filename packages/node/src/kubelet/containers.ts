@@ -1,4 +1,4 @@
-/** The containers of a Pod by what they are for, and how events and runtimes refer to them. */
+/** Containers of a Pod by role, and the references that events and the runtime use for them. */
 import type { Container, EphemeralContainer } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
@@ -6,13 +6,15 @@ import { deepHashOfBytes } from '@kruise/machinery/hash';
 import { stringify } from '@kruise/values/go-json';
 import { remembered } from '@kruise/values/remembered';
 
-/** What a container is to its Pod. */
+/** Role of a container in its Pod. */
 export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral';
 
-/** A container of a Pod, with what it is for. */
+/** A container of a Pod with its role. */
 export type PodContainer = { readonly container: Container; readonly role: ContainerRole };
 
-/** All containers of a Pod: init containers and sidecars as they start, then regular, then ephemeral ones. */
+/**
+ * Returns all containers of a Pod: init and sidecar containers in start order, then regular, then ephemeral containers.
+ */
 export function containersOf({ spec }: Pod): readonly PodContainer[] {
   const all: PodContainer[] = [];
   for (const container of spec?.initContainers ?? []) all.push({ container, role: roleOfInit(container) });
@@ -21,12 +23,14 @@ export function containersOf({ spec }: Pod): readonly PodContainer[] {
   return all;
 }
 
-/** The container of a name. */
+/** Returns the container with the given name. */
 export function findContainer(pod: Pod, name: string): PodContainer | undefined {
   return containersOf(pod).find(({ container }) => container.name === name);
 }
 
-/** An ephemeral container is a container with a target; what it lacks the API server refuses in it. */
+/**
+ * Converts an ephemeral container to a container. The API server rejects the fields that an ephemeral container lacks.
+ */
 export function asContainer({ targetContainerName: _, ...container }: EphemeralContainer): Container {
   return container as Container;
 }
@@ -42,24 +46,24 @@ const fieldOfRole: { readonly [R in ContainerRole]: string } = {
   ephemeral: 'ephemeralContainers',
 };
 
-/** Where in its Pod an event finds a container: `spec.containers{web}`. */
+/** Returns the field path of a container for events: `spec.containers{web}`. */
 export function fieldPathOf({ container, role }: PodContainer): string {
   return samePath(`spec.${fieldOfRole[role]}{${container.name}}`);
 }
 
-// Each event has one, and they are the same for all Pods that are alike.
+// Memoized, because every event has a field path and Pods of one workload share the same ones.
 const samePath = remembered((path) => path, { maxLength: 256 });
 
 const utf8 = new TextEncoder();
 
-/** Tells whether a running container is still what the Pod asks for. Name and image alone decide (cri.md §6). */
+/** Returns the hash that shows whether a running container still matches its spec. Only name and image are hashed. */
 export function containerHash({ name, image = '' }: Container): string {
   return hashOf(`${name} ${image}`);
 }
 
 const hashOf = remembered(
   (key) => {
-    // There is no space in a name.
+    // Container names contain no space.
     const end = key.indexOf(' ');
     const json = stringify({ image: key.slice(end + 1), name: key.slice(0, end) });
     return deepHashOfBytes(utf8.encode(json)).toString(16);

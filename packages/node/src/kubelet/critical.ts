@@ -1,7 +1,7 @@
-/** Which Pods a node must not be without. */
+/** Static, mirror and critical Pods. */
 import type { Pod } from '@kruise/api/core/pod';
 
-/** Where a kubelet has a Pod from; only its own copy says so. */
+/** Annotation with the config source of a Pod; only the kubelet's own copy of the Pod has it. */
 export const sourceAnnotation = 'kubernetes.io/config.source';
 export const seenAnnotation = 'kubernetes.io/config.seen';
 export const hashAnnotation = 'kubernetes.io/config.hash';
@@ -9,18 +9,18 @@ export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 const systemCriticalPriority = 2_000_000_000;
 
-/** Whether a Pod comes from the node itself rather than from the API. */
+/** Reports whether a Pod is a static Pod, which comes from the node instead of the API server. */
 export function isStaticPod({ metadata }: Pod): boolean {
   const source = metadata.annotations?.[sourceAnnotation];
   return source !== undefined && source !== 'api';
 }
 
-/** Whether a Pod only shows a static Pod in the API. */
+/** Reports whether a Pod is the mirror Pod of a static Pod. */
 export function isMirrorPod({ metadata }: Pod): boolean {
   return metadata.annotations?.[mirrorAnnotation] !== undefined;
 }
 
-/** Whether others make room for a Pod. */
+/** Reports whether a Pod is critical: it may preempt other Pods and is never evicted. */
 export function isCriticalPod(pod: Pod): boolean {
   return isStaticPod(pod) || isMirrorPod(pod) || (pod.spec?.priority ?? 0) >= systemCriticalPriority;
 }

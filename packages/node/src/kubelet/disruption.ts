@@ -1,32 +1,32 @@
-/** What is said of Pods that their node ends before their time. */
+/** Status of Pods that the kubelet terminates: preemption, node shutdown and eviction. */
 import type { PodStatus } from '@kruise/api/core/pod';
 import { formatTime, type Instant } from '@kruise/values/time';
 
 export const preemptionMessage = 'Preempted in order to admit critical pod';
 
-/** What is said of a Pod that made room. */
+/** Returns the status of a preempted Pod. */
 export function preemptedStatus(status: PodStatus, now: Instant): PodStatus {
   const because = 'Pod was preempted by Kubelet to accommodate a critical pod.';
   return disrupted({ ...status, reason: 'Preempting', message: preemptionMessage }, because, now);
 }
 
-/** What is said of a Pod that ends with its machine. */
+/** Returns the status of a Pod terminated by a node shutdown. */
 export function shutDownStatus(status: PodStatus, now: Instant): PodStatus {
   const message = 'Pod was terminated in response to imminent node shutdown.';
   return disrupted({ ...status, reason: 'Terminated', message }, message, now);
 }
 
-/** What is said of a Pod that had to go for want of something. */
+/** Returns the status of a Pod evicted under node pressure. */
 export function evictedStatus(status: PodStatus, message: string, now: Instant): PodStatus {
   return disrupted({ ...status, reason: 'Evicted', message }, message, now);
 }
 
-/** What is said of a Pod that did not keep its own limits: that is nobody else's doing. */
+/** Returns the status of a Pod that exceeded its own limits. It is no disruption, so DisruptionTarget is not set. */
 export function overLimitStatus(status: PodStatus, message: string): PodStatus {
   return { ...status, phase: 'Failed', reason: 'Evicted', message };
 }
 
-/** A status that says the Pod failed, though not by its own doing. */
+/** Returns a Failed status with the DisruptionTarget condition. */
 function disrupted(status: PodStatus, because: string, now: Instant): PodStatus {
   return {
     ...status,

@@ -33,10 +33,10 @@ const fieldRows: readonly (readonly [field: string, value: string])[] = [
   ['status.podIPs', '10.0.0.1,fd00::1'],
 ];
 for (const [fieldPath, value] of fieldRows) {
-  test(`a container learns ${fieldPath}`, () => assert.equal(fieldOf(pod, { fieldPath }, facts), value));
+  test(`the downward API provides ${fieldPath}`, () => assert.equal(fieldOf(pod, { fieldPath }, facts), value));
 }
 
-test('a container learns nothing else of its Pod', () => {
+test('the downward API rejects other fields', () => {
   assert.throws(() => fieldOf(pod, { fieldPath: 'status.phase' }, facts), {
     message: 'unsupported fieldPath: status.phase',
   });
@@ -66,7 +66,7 @@ for (const [resource, divisor, value] of resourceRows) {
   });
 }
 
-test('a container learns nothing of resources that are not its own', () => {
+test('the downward API rejects other resources', () => {
   assert.throws(() => resourceFieldOf(aContainer('c'), { resource: 'limits.example.com/gpu' }, facts), {
     message: 'unsupported container resource : limits.example.com/gpu',
   });

@@ -1,4 +1,4 @@
-/** What a container may learn of its own Pod: fields for variables and files, and its resources. */
+/** Downward API: Pod fields and container resources for environment variables and files. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '@kruise/api/core/value-source';
@@ -6,15 +6,15 @@ import type { ResourceList } from '@kruise/machinery/resource-list';
 import { compareStrings, quote } from '@kruise/values/go-syntax';
 import { milliValue, parseQuantity, quantitySign, quantityValue } from '@kruise/values/quantity';
 
-/** What of a Pod is known to its node alone. */
+/** Pod and node data that only the node has. */
 export type NodeFacts = {
   readonly podIPs: readonly string[];
   readonly hostIPs: readonly string[];
-  /** What the node has for Pods: the limit of whoever has none. */
+  /** Allocatable resources of the node, used for containers without a limit. */
   readonly allocatable: ResourceList;
 };
 
-/** A field of a Pod, as text. */
+/** Returns a Pod field as text. */
 export function fieldOf(pod: Pod, { fieldPath }: ObjectFieldSelector, { podIPs, hostIPs }: NodeFacts): string {
   const { metadata, spec } = pod;
   switch (fieldPath) {
@@ -54,7 +54,7 @@ function linesOf(map: { readonly [key: string]: string } | undefined): string {
     .join('\n');
 }
 
-/** A resource of a container in units of a divisor, rounded up. */
+/** Returns a container resource in units of the divisor, rounded up. */
 export function resourceFieldOf(
   { resources }: Container,
   { resource, divisor }: ResourceFieldSelector,

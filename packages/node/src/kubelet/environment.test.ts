@@ -54,44 +54,49 @@ const own = (...env: NonNullable<Container['env']>): Partial<Container> => ({ en
 
 const rows: Row[] = [
   {
-    name: 'all of a ConfigMap',
+    name: 'all keys of a ConfigMap',
     container: { envFrom: [{ configMapRef: { name: 'settings' } }] },
     variable: 'COLOUR',
     value: 'red',
   },
   {
-    name: 'keys that are no names of variables',
+    name: 'keys that are not valid variable names',
     container: { envFrom: [{ configMapRef: { name: 'settings' } }] },
     variable: 'a.b',
     value: 'c',
   },
   {
-    name: 'all of a Secret behind a prefix',
+    name: 'all keys of a Secret with a prefix',
     container: { envFrom: [{ prefix: 'DB_', secretRef: { name: 'login' } }] },
     variable: 'DB_PASSWORD',
     value: 'hush',
   },
   {
-    name: 'its own word over that of a ConfigMap',
+    name: 'its own value instead of that of a ConfigMap',
     container: { envFrom: [{ configMapRef: { name: 'settings' } }], env: [{ name: 'COLOUR', value: 'blue' }] },
     variable: 'COLOUR',
     value: 'blue',
   },
   {
-    name: 'what comes before in a value',
+    name: 'references to earlier variables expanded',
     container: own({ name: 'A', value: '1' }, { name: 'B', value: '$(A)2' }),
     variable: 'B',
     value: '12',
   },
   {
-    name: 'what comes after as it is written',
+    name: 'references to later variables unexpanded',
     container: own({ name: 'B', value: '$(A)2' }, { name: 'A', value: '1' }),
     variable: 'B',
     value: '$(A)2',
   },
-  { name: 'a dollar sign for two', container: own({ name: 'A', value: '$$(B)' }), variable: 'A', value: '$(B)' },
   {
-    name: 'a service in a value',
+    name: 'a dollar sign for an escaped one',
+    container: own({ name: 'A', value: '$$(B)' }),
+    variable: 'A',
+    value: '$(B)',
+  },
+  {
+    name: 'references to service variables expanded',
     container: own({ name: 'A', value: '$(MY_DB_SERVICE_HOST)' }),
     variable: 'A',
     value: '10.96.0.2',
@@ -103,13 +108,13 @@ const rows: Row[] = [
     value: 'red',
   },
   {
-    name: 'nothing of a key that may be missing',
+    name: 'no variable for a missing optional key',
     container: own({ name: 'A', valueFrom: { configMapKeyRef: { name: 'settings', key: 'SIZE', optional: true } } }),
     variable: 'A',
     value: undefined,
   },
   {
-    name: 'nothing of a Secret that may be missing',
+    name: 'no variable for a missing optional Secret',
     container: { envFrom: [{ secretRef: { name: 'other', optional: true } }] },
     variable: 'PASSWORD',
     value: undefined,
@@ -121,7 +126,7 @@ const rows: Row[] = [
     value: 'web',
   },
   {
-    name: 'all addresses of its Pod',
+    name: 'all IPs of its Pod',
     container: own({ name: 'A', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } }),
     variable: 'A',
     value: '10.0.0.1,fd00::1',
@@ -136,52 +141,53 @@ const rows: Row[] = [
     value: '2',
   },
   {
-    name: 'what the node has where it has no limit',
+    name: 'the node allocatable for a missing limit',
     container: own({ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1Mi' } } }),
     variable: 'A',
     value: '1024',
   },
-  { name: 'where a service is', container: {}, variable: 'MY_DB_SERVICE_HOST', value: '10.96.0.2' },
+  { name: 'the host of a service', container: {}, variable: 'MY_DB_SERVICE_HOST', value: '10.96.0.2' },
   { name: 'the first port of a service', container: {}, variable: 'MY_DB_SERVICE_PORT', value: '80' },
-  { name: 'a port of a service by name', container: {}, variable: 'MY_DB_SERVICE_PORT_DNS_UDP', value: '53' },
+  { name: 'a named port of a service', container: {}, variable: 'MY_DB_SERVICE_PORT_DNS_UDP', value: '53' },
   {
-    name: 'a port of a service as Docker had it',
+    name: 'the Docker link variables of a service',
     container: {},
     variable: 'MY_DB_PORT_53_UDP',
     value: 'udp://10.96.0.2:53',
   },
   {
-    name: 'nothing of a service without an address',
+    name: 'no variables of a headless service',
     container: {},
     variable: 'HEADLESS_SERVICE_HOST',
     value: undefined,
   },
-  { name: 'where the API server is', container: {}, variable: 'KUBERNETES_SERVICE_HOST', value: '10.96.0.1' },
+  { name: 'the host of the API server', container: {}, variable: 'KUBERNETES_SERVICE_HOST', value: '10.96.0.1' },
 ];
 for (const { name, container, variable, value } of rows) {
-  test(`a container is told ${name}`, () => assert.equal(environment(container).get(variable), value));
+  test(`the environment of a container contains ${name}`, () =>
+    assert.equal(environment(container).get(variable), value));
 }
 
-test('a Pod that wants no links is told of the API server alone', () => {
+test('a Pod without service links gets only the variables of the API server', () => {
   const found = environment({}, false);
   assert.equal(found.get('MY_DB_SERVICE_HOST'), undefined);
   assert.equal(found.get('KUBERNETES_SERVICE_HOST'), '10.96.0.1');
 });
 
 const failures: readonly (readonly [name: string, container: Partial<Container>, message: string])[] = [
-  ['a ConfigMap that is missing', { envFrom: [{ configMapRef: { name: 'other' } }] }, 'configmap "other" not found'],
+  ['a required ConfigMap', { envFrom: [{ configMapRef: { name: 'other' } }] }, 'configmap "other" not found'],
   [
-    'a Secret that is missing',
+    'a required Secret',
     own({ name: 'A', valueFrom: { secretKeyRef: { name: 'other', key: 'k' } } }),
     'secret "other" not found',
   ],
   [
-    'a key that is missing',
+    'a required key',
     own({ name: 'A', valueFrom: { configMapKeyRef: { name: 'settings', key: 'SIZE' } } }),
     "couldn't find key SIZE in ConfigMap team/settings",
   ],
   [
-    'a key of a Secret that is missing',
+    'a required key of a Secret',
     own({ name: 'A', valueFrom: { secretKeyRef: { name: 'login', key: 'k' } } }),
     "couldn't find key k in Secret team/login",
   ],

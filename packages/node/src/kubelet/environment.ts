@@ -1,4 +1,4 @@
-/** The environment of a container: variables of its spec, and those that tell where services are (kubelet.md §7.1). */
+/** Environment of a container: the variables in its spec and the service link variables. */
 import type { ConfigMap } from '@kruise/api/core/configmap';
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
@@ -7,17 +7,17 @@ import type { Service } from '@kruise/api/core/service';
 import { fieldOf, type NodeFacts, resourceFieldOf } from './downward.ts';
 import { countCharacters, expand } from './expansion.ts';
 
-/** Variables by name. */
+/** Environment variables by name. */
 export type Environment = ReadonlyMap<string, string>;
 
-/** Where the objects are that variables may come from; undefined stands for what does not exist. */
+/** Lookup of the objects that variables refer to; undefined means not found. */
 export type EnvironmentObjects = {
   readonly configMap: (name: string) => ConfigMap | undefined;
   readonly secret: (name: string) => Secret | undefined;
   readonly services: readonly Service[];
 };
 
-/** The variables a container starts with. Throws where one cannot be told that has to be. */
+/** Returns the environment of a container. Throws if a required variable cannot be resolved. */
 export function environmentOf(
   pod: Pod,
   container: Container,
@@ -91,7 +91,10 @@ function keyOf(kind: string, pod: Pod, { name, key, optional }: KeyReference, da
   throw new Error(`couldn't find key ${key} in ${kind} ${pod.metadata.namespace}/${name}`);
 }
 
-/** Where the services of the Pod's namespace are, if it wants to know, and where the API server is. */
+/**
+ * Returns the service link variables: the services of the Pod's namespace, if service links are enabled, and the API
+ * server.
+ */
 export function serviceVariables(pod: Pod, services: readonly Service[]): Environment {
   const { namespace } = pod.metadata;
   const isLinked = pod.spec?.enableServiceLinks ?? true;
@@ -101,7 +104,7 @@ export function serviceVariables(pod: Pod, services: readonly Service[]): Enviro
     const { clusterIP } = service.spec ?? {};
     if (!clusterIP || clusterIP === 'None') continue;
     const isMaster = home === 'default' && name === 'kubernetes';
-    // A service of the Pod's own namespace comes before the API server's of the same name.
+    // A service of the Pod's namespace takes precedence over the API server's service of the same name.
     if (home === namespace && isLinked) chosen.set(name, service);
     else if (isMaster && !chosen.has(name)) chosen.set(name, service);
   }

@@ -1,4 +1,4 @@
-/** What people read of a Pod's way, word for word and in order (kubelet.md §4, §5, §6, §9, §15). */
+/** Events of a Pod, verbatim and in order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { event as eventKind } from '@kruise/api/core/event';
@@ -23,7 +23,7 @@ type Row = {
   readonly name: string;
   readonly pod: TestPod;
   readonly until: ((pod: Pod | undefined) => boolean) | number;
-  /** Done once it has come to that; then it is waited for what `finally` says. */
+  /** Runs after the first condition holds; then the test waits for `finally`. */
   readonly next?: (node: TestNode) => Promise<unknown>;
   readonly finally?: (pod: Pod | undefined) => boolean;
   readonly says: readonly (string | RegExp)[];
@@ -35,7 +35,7 @@ const change = (image: string) => (node: TestNode) =>
 
 const rows: readonly Row[] = [
   {
-    name: 'a Pod whose image is not there comes up and goes',
+    name: 'a Pod whose image must be pulled starts and terminates',
     pod: { containers: [{ name: 'c', image: 'redis:7' }] },
     until: isReady,
     next: remove,
@@ -48,7 +48,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'containers that prepare come first, one after the other, then sidecars’ Pod',
+    name: 'init containers start in order before sidecars and regular containers',
     pod: {
       initContainers: [
         { name: 'i', image: 'busybox:1.36', command: ['true'] },
@@ -69,7 +69,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'another image',
+    name: 'an image update',
     pod: {},
     until: isReady,
     next: change('redis:7'),
@@ -80,11 +80,11 @@ const rows: readonly Row[] = [
       'Normal Killing: Container c definition changed, will be restarted',
       'Normal Pulling: Pulling image "redis:7"',
       /^Normal Pulled: Successfully pulled image "redis:7" in /,
-      // The same again is counted, not told twice.
+      // Repeated events are aggregated.
     ],
   },
   {
-    name: 'an image that cannot be had',
+    name: 'an image that cannot be pulled',
     pod: { containers: [{ name: 'c', image: 'docker.io/library/no-such-image:1' }] },
     until: waits('ImagePullBackOff'),
     says: [
@@ -96,7 +96,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'an image that must be there already',
+    name: 'a missing image with pull policy Never',
     pod: { containers: [{ name: 'c', image: 'redis:7', imagePullPolicy: 'Never' }] },
     until: waits('ErrImageNeverPull'),
     says: [
@@ -105,7 +105,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'a registry that is not to be reached',
+    name: 'an unreachable registry',
     pod: {
       annotations: { 'sim.kruise.io/pull-error': 'RegistryUnavailable: no route' },
       containers: [{ name: 'c', image: 'redis:7' }],
@@ -120,13 +120,13 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'a ConfigMap that is missing',
+    name: 'a missing ConfigMap',
     pod: { containers: [{ ...web, envFrom: [{ configMapRef: { name: 'settings' } }] }] },
     until: waits('CreateContainerConfigError'),
     says: [present, 'Warning Failed: Error: configmap "settings" not found'],
   },
   {
-    name: 'a container that cannot be made',
+    name: 'a container that cannot be created',
     pod: { annotations: { 'sim.kruise.io/create-error': 'no room' } },
     until: waits('CreateContainerError'),
     says: [present, 'Warning Failed: Error: no room'],
@@ -143,7 +143,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'a container that does not live',
+    name: 'a failed liveness probe',
     pod: {
       annotations: { 'sim.kruise.io/answers': '500' },
       containers: [{ ...web, livenessProbe: { httpGet: { port: 80 }, periodSeconds: 1, failureThreshold: 2 } }],
@@ -157,7 +157,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'a container that does not start up',
+    name: 'a failed startup probe',
     pod: {
       annotations: { 'sim.kruise.io/answers': 'refuse' },
       containers: [{ ...web, startupProbe: { tcpSocket: { port: 80 }, periodSeconds: 1, failureThreshold: 2 } }],
@@ -171,7 +171,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'a probe that cannot be made',
+    name: 'a probe that errors',
     pod: {
       containers: [{ ...web, readinessProbe: { exec: { command: ['no-such-command'] }, periodSeconds: 1 } }],
     },
@@ -183,7 +183,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'a hook before the end that fails',
+    name: 'a failed preStop hook',
     pod: { containers: [{ ...web, lifecycle: { preStop: { exec: { command: ['false'] } } } }] },
     until: isReady,
     next: remove,
@@ -196,7 +196,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'a hook after the start that fails',
+    name: 'a failed postStart hook',
     pod: { containers: [{ ...web, lifecycle: { postStart: { exec: { command: ['false'] } } } }] },
     until: waits('CrashLoopBackOff'),
     says: [
@@ -208,19 +208,19 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'a sandbox that cannot be made',
+    name: 'a sandbox that cannot be created',
     pod: { annotations: { 'sim.kruise.io/sandbox-error': 'no addresses left', 'sim.kruise.io/sandbox-failures': '1' } },
     until: isReady,
     says: ['Warning FailedCreatePodSandBox: Failed to create pod sandbox: no addresses left', present, ...started],
   },
   {
-    name: 'a class of runtimes that does not exist',
+    name: 'a missing RuntimeClass',
     pod: { runtimeClassName: 'none' },
     until: 1,
     says: ['Warning FailedCreatePodSandBox: Failed to create pod sandbox: runtimeclass.node.k8s.io "none" not found'],
   },
   {
-    name: 'secrets for pulling that are missing',
+    name: 'missing image pull secrets',
     pod: { imagePullSecrets: [{ name: 'one' }, { name: 'two' }] },
     until: isReady,
     says: [
@@ -230,7 +230,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'a limit of time',
+    name: 'an active deadline',
     pod: { activeDeadlineSeconds: 5 },
     until: (pod) => pod?.status?.phase === 'Failed',
     says: [
@@ -243,7 +243,7 @@ const rows: readonly Row[] = [
 ];
 
 for (const { name, pod, until, next, finally: last, says } of rows) {
-  test(`of ${name}`, async () => {
+  test(`events of ${name}`, async () => {
     await using node = await startTestNode();
     if (pod.runtimeClassName) await bare(node, pod);
     else await node.create(pod);
@@ -260,7 +260,7 @@ for (const { name, pod, until, next, finally: last, says } of rows) {
   });
 }
 
-/** A class that is gone was there when the Pod came. */
+/** Creates the Pod while its RuntimeClass exists, then deletes the RuntimeClass. */
 async function bare(node: TestNode, pod: TestPod): Promise<void> {
   const metadata = { name: pod.runtimeClassName! };
   await node.server.client.create(runtimeClass, { metadata, handler: 'x' });
@@ -270,7 +270,7 @@ async function bare(node: TestNode, pod: TestPod): Promise<void> {
   await node.restart();
 }
 
-test('of a class of runtimes that the node has no handler for', async () => {
+test('a RuntimeClass without a handler on the node is reported in an event', async () => {
   await using node = await startTestNode();
   await node.server.client.create(runtimeClass, { metadata: { name: 'strong' }, handler: 'kata' });
   await node.create({ runtimeClassName: 'strong' });
@@ -280,7 +280,7 @@ test('of a class of runtimes that the node has no handler for', async () => {
   ]);
 });
 
-test('an event tells whose it is and who says so', async () => {
+test('an event has the involved object and the source', async () => {
   await using node = await startTestNode();
   await node.create({
     initContainers: [{ name: 'i', image: 'busybox:1.36', command: ['true'] }],
@@ -300,7 +300,7 @@ test('an event tells whose it is and who says so', async () => {
   assert.equal(first?.involvedObject.uid, pod?.metadata.uid);
 });
 
-test('what keeps a runtime from answering is told', async () => {
+test('a failing runtime is reported in an event', async () => {
   await using node = await startTestNode();
   await node.create({});
   await node.until('web', isReady);
@@ -316,7 +316,7 @@ test('what keeps a runtime from answering is told', async () => {
   assert.ok((await node.events('web')).includes(said));
 });
 
-test('a sandbox of which nothing can be learnt is told', async () => {
+test('a sandbox without status is reported in an event', async () => {
   await using node = await startTestNode();
   const { podSandboxStatus } = node.runtime;
   Object.assign(node.runtime, {
@@ -333,7 +333,7 @@ test('a sandbox of which nothing can be learnt is told', async () => {
   await node.until('web', isReady);
 });
 
-test('a network that is not there yet is told', async () => {
+test('a network that is not ready is reported in an event', async () => {
   await using node = await startTestNode({ runtime: { podCidr: '' } });
   await node.create({});
   await node.create({ name: 'host', hostNetwork: true });

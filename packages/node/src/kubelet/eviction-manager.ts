@@ -1,4 +1,4 @@
-/** Watches what a node has left, and evicts Pods before it has nothing. */
+/** Eviction manager: monitors the node's resources and evicts Pods before the node runs out of them. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Log } from '@kruise/client/log';
 import { type Clock, every } from '@kruise/values/clock';
@@ -23,18 +23,18 @@ import { podDirectory } from './pod-directory.ts';
 import type { Ending, PodWorker } from './pod-worker.ts';
 import { podUidLabel } from './sandbox-config.ts';
 
-/** What eviction works with. */
+/** Dependencies of the eviction manager. */
 export type EvictionContext = {
   readonly runtime: NodeRuntime;
   readonly clock: Clock;
   readonly log: Log;
   readonly thresholds: readonly Threshold[];
-  /** The most that those are given who have to go because a node was short for a while. */
+  /** Maximum grace period of Pods evicted because of a soft eviction threshold. */
   readonly maxGraceSeconds: number;
-  /** Frees what disk can be had without anyone having to go. */
+  /** Reclaims disk space without evicting Pods. */
   readonly freeDisk: () => Promise<void>;
   readonly capacity: { readonly memoryBytes: number; readonly diskBytes: number };
-  /** What the machine has left; by default what it has without what containers use. */
+  /** Observations of the node's resources; by default the capacity minus the usage of the containers. */
   readonly supplies?: () => Promise<Supplies>;
   readonly rootDirectory: string;
   readonly workers: () => readonly PodWorker[];
@@ -45,11 +45,14 @@ export type EvictionContext = {
 };
 
 const periodMs = 10_000;
-/** A want that has just passed is still told of for so long, lest new Pods come and bring it back. */
+/**
+ * Pressure transition period: a pressure condition stays true for this time, so that new Pods do not bring the pressure
+ * back at once.
+ */
 const holdMs = 300_000;
 const hardGraceSeconds = 1;
 
-/** Looks after what a node has left until the signal is aborted. */
+/** Monitors the node's resources until the signal is aborted. */
 export function startEviction(context: EvictionContext, signal: AbortSignal): void {
   const { runtime, clock, log, workers } = context;
   const lastSeen = new Map<Pressure, Instant>();
@@ -82,7 +85,7 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
     return shortagesOf(context.thresholds, supplies);
   }
 
-  /** Those that have lasted for as long as they have to. */
+  /** Returns the shortages that have lasted for the grace period of their threshold. */
   function pressingOf(shortages: readonly Shortage[]): readonly Shortage[] {
     const now = clock.now();
     const felt = new Set(shortages.map(({ threshold }) => threshold));
@@ -103,7 +106,7 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
     context.setPressures(new Set(pressures));
   }
 
-  /** Those who break their own rules go first; whether any had to. */
+  /** Evicts a Pod that exceeds its own limits, before any Pod that does not; returns whether a Pod was evicted. */
   async function evictOverLimit(
     active: readonly PodWorker[],
     byPod: ReadonlyMap<string, ContainerStats[]>,
@@ -160,7 +163,7 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
       isBusy = true;
       look()
         .catch((error: unknown) => {
-          if (!signal.aborted) log.warn({ error }, 'what the node has left could not be found out');
+          if (!signal.aborted) log.warn({ error }, 'eviction manager sync failed');
         })
         .finally(() => {
           isBusy = false;
@@ -173,7 +176,7 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
 async function suppliesOf({ capacity, runtime }: EvictionContext, stats: readonly ContainerStats[]): Promise<Supplies> {
   const { imageFilesystems } = await runtime.imageFsInfo({});
   let memory = 0;
-  // Images and containers are on one disk.
+  // Images and containers share one filesystem.
   let disk = imageFilesystems[0]?.usedBytes ?? 0;
   for (const { memory: used, writableLayer } of stats) {
     memory += used?.workingSetBytes ?? 0;
@@ -187,7 +190,7 @@ async function suppliesOf({ capacity, runtime }: EvictionContext, stats: readonl
 
 type UsageByPod = ReadonlyMap<string, Consumer['usage']>;
 
-/** What the containers of each Pod use of what is short. */
+/** Returns the usage of the scarce resource by Pod and container. */
 function usageOf({ resource }: Shortage, byPod: ReadonlyMap<string, ContainerStats[]>): UsageByPod {
   const amountOf = ({ memory, writableLayer }: ContainerStats) =>
     (resource === 'memory' ? memory?.workingSetBytes : writableLayer?.usedBytes) ?? 0;
@@ -196,7 +199,7 @@ function usageOf({ resource }: Shortage, byPod: ReadonlyMap<string, ContainerSta
   return new Map([...byPod].map(([uid, stats]) => [uid, ofPod(stats)]));
 }
 
-/** How many processes each Pod has. Whose they are of its containers nobody says. */
+/** Returns the process count of each Pod. The runtime does not report it per container. */
 async function processesOf(runtime: NodeRuntime): Promise<UsageByPod> {
   const { stats } = await runtime.listPodSandboxStats({});
   return new Map(

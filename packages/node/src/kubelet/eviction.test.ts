@@ -9,10 +9,10 @@ import { startTestNode } from './testing/test-node.ts';
 const mebibytes = (count: number) => count * 2 ** 20;
 
 const shortageRows: readonly (readonly [name: string, threshold: string, available: number, isShort: boolean])[] = [
-  ['less than the amount is short', '100Mi', mebibytes(99), true],
-  ['the amount itself is enough', '100Mi', mebibytes(100), false],
-  ['less than the share is short', '10%', mebibytes(99), true],
-  ['the share itself is enough', '10%', mebibytes(100), false],
+  ['an amount below the threshold is a shortage', '100Mi', mebibytes(99), true],
+  ['an amount at the threshold is enough', '100Mi', mebibytes(100), false],
+  ['a share below the threshold is a shortage', '10%', mebibytes(99), true],
+  ['a share at the threshold is enough', '10%', mebibytes(100), false],
 ];
 for (const [name, value, available, isShort] of shortageRows) {
   test(name, () => {
@@ -21,7 +21,7 @@ for (const [name, value, available, isShort] of shortageRows) {
   });
 }
 
-test('what a node is short of by default', () => {
+test('default thresholds detect shortages', () => {
   assert.deepEqual(
     defaultThresholds.map(({ signal, value }) => `${signal}<${value}`),
     [
@@ -34,7 +34,7 @@ test('what a node is short of by default', () => {
   );
 });
 
-test('memory comes before all else', () => {
+test('memory shortage comes first', () => {
   const short = { available: 0, capacity: 100 };
   const shortages = shortagesOf(
     [
@@ -60,7 +60,7 @@ function consumer(name: string, used: number, { request, priority }: { request?:
   return { pod, usage: new Map([['c', mebibytes(used)]]) };
 }
 
-test('who goes first is above its request, then of less weight, then furthest above', () => {
+test('Pods above their requests are evicted first, then by priority, then by excess', () => {
   const all = [
     consumer('within', 500, { request: '600Mi' }),
     consumer('weighty', 400, { priority: 10 }),
@@ -75,11 +75,19 @@ test('who goes first is above its request, then of less weight, then furthest ab
 });
 
 const diskRows: readonly (readonly [name: string, used: { c?: number; v?: number }, says: string | undefined])[] = [
-  ['a Pod within its limits stays', { c: 1, v: 1 }, undefined],
-  ['a volume has its limit', { v: 3 }, 'Usage of EmptyDir volume "v" exceeds the limit "2Mi". '],
-  ['a container has its limit', { c: 5 }, 'Container c exceeded its local ephemeral storage limit "4Mi". '],
+  ['a Pod within its limits is not evicted', { c: 1, v: 1 }, undefined],
   [
-    'all together have the limits of all containers',
+    'an emptyDir above its size limit is a violation',
+    { v: 3 },
+    'Usage of EmptyDir volume "v" exceeds the limit "2Mi". ',
+  ],
+  [
+    'a container above its storage limit is a violation',
+    { c: 5 },
+    'Container c exceeded its local ephemeral storage limit "4Mi". ',
+  ],
+  [
+    'a Pod above the total limit of its containers is a violation',
     { c: 3, v: 2 },
     'Pod ephemeral local storage usage exceeds the total limit of containers 4Mi. ',
   ],
@@ -95,7 +103,7 @@ for (const [name, { c = 0, v = 0 }, says] of diskRows) {
   });
 }
 
-test('who has most processes goes first where those are short, of those of least weight', () => {
+test('under PID pressure Pods are evicted by priority, then by process count', () => {
   const of = (name: string, processes: number, priority = 0) => ({
     pod: aPod({ metadata: { name }, priority }),
     usage: new Map([['', processes]]),
@@ -106,7 +114,7 @@ test('who has most processes goes first where those are short, of those of least
   );
 });
 
-test('a node that has been short for a while lets those who go end as they would', async () => {
+test('a soft threshold evicts after its grace period, with the grace period of the Pod', async () => {
   await using node = await startTestNode({
     kubelet: {
       capacity: { memory: '1Gi' },
@@ -127,7 +135,7 @@ test('a node that has been short for a while lets those who go end as they would
   assert.ok((await node.events('node-1')).includes('Warning EvictionThresholdMet: Attempting to reclaim memory'));
 });
 
-test('a node short of disk first removes images that nobody uses', async () => {
+test('a node under disk pressure removes unused images first', async () => {
   await using node = await startTestNode({
     kubelet: {
       capacity: { 'ephemeral-storage': '150M' },
@@ -148,7 +156,7 @@ test('a node short of disk first removes images that nobody uses', async () => {
   );
 });
 
-test('a node that runs out of memory evicts a Pod, and takes no more of its kind', async () => {
+test('a node under memory pressure evicts a Pod and admits no more BestEffort Pods', async () => {
   await using node = await startTestNode({ kubelet: { capacity: { memory: '1Gi' } } });
   await node.create({ annotations: { 'sim.kruise.io/memory': '1000Mi' } });
   const pod = await node.until('web', (found) => found?.status?.phase === 'Failed');
@@ -174,7 +182,7 @@ test('a node that runs out of memory evicts a Pod, and takes no more of its kind
   assert.equal((await pressure())?.status, 'False');
 });
 
-test('a volume that grows beyond its limit costs the Pod its place', async () => {
+test('a Pod whose emptyDir exceeds its size limit is evicted', async () => {
   await using node = await startTestNode();
   await node.create({
     volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Ki' } }],

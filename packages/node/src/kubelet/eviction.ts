@@ -1,11 +1,11 @@
-/** Who has to go when a node runs short (kubelet.md §11): pure. */
+/** Node-pressure eviction: pure functions that compare thresholds and rank Pods. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { ResourceList } from '@kruise/machinery/resource-list';
 import { addQuantities, formatQuantity, parseQuantity, quantityOf, quantityValue } from '@kruise/values/quantity';
 import { isCriticalPod } from './critical.ts';
 import type { Pressure } from './node-status.ts';
 
-/** What a node may run short of. */
+/** Eviction signals. */
 export type Signal =
   | 'memory.available'
   | 'nodefs.available'
@@ -14,21 +14,21 @@ export type Signal =
   | 'imagefs.inodesFree'
   | 'pid.available';
 
-/** How much of it there is, and how much there was to begin with. */
+/** Observation of one signal: the available amount and the capacity. */
 export type Supply = { readonly available: number; readonly capacity: number };
 
-/** What there is of everything that is measured. */
+/** Observations by signal. */
 export type Supplies = Partial<Record<Signal, Supply>>;
 
-/** Below this a node is short of something: an amount, or a share of what there was. */
+/** Eviction threshold: an amount, or a percentage of the capacity. */
 export type Threshold = {
   readonly signal: Signal;
   readonly value: string;
-  /** For how long it has to be so before anyone has to go, who is then given time; without it that is at once. */
+  /** Grace period of a soft threshold. A threshold without it is hard: Pods are evicted at once. */
   readonly patienceSeconds?: number;
 };
 
-/** A Pod, and what each of its containers uses of what is short. */
+/** A Pod with the usage of the scarce resource by each of its containers. */
 export type Consumer = {
   readonly pod: Pod;
   readonly usage: ReadonlyMap<string, number>;
@@ -60,12 +60,12 @@ const resourceOf: { readonly [S in Signal]: string } = {
   'pid.available': 'pids',
 };
 
-/** Whether a text names something a node may run short of. */
+/** Reports whether a text is an eviction signal. */
 export function isSignal(text: string): text is Signal {
   return Object.hasOwn(pressureOf, text);
 }
 
-/** What is not for Pods: what is reserved for others, and what they are evicted at once for the want of. */
+/** Returns the resources that are not allocatable: reserved resources plus the hard eviction thresholds. */
 export function notForPods(
   capacity: ResourceList,
   reserved: ResourceList,
@@ -83,18 +83,18 @@ export function notForPods(
   };
 }
 
-/** A threshold that is not kept. */
+/** A threshold that is met. */
 export type Shortage = {
   readonly signal: Signal;
   readonly pressure: Pressure;
-  /** What is to be had back: `memory`. */
+  /** Resource to reclaim, such as `memory`. */
   readonly resource: string;
   readonly limit: number;
   readonly available: number;
   readonly threshold: Threshold;
 };
 
-/** What a node is short of, what matters most first. */
+/** Returns the thresholds that are met; memory comes first. */
 export function shortagesOf(thresholds: readonly Threshold[], supplies: Supplies): readonly Shortage[] {
   return thresholds
     .flatMap((threshold): Shortage[] => {
@@ -114,9 +114,11 @@ function limitOf(value: string, capacity: number): number {
   return percent === undefined ? quantityValue(parseQuantity(value)) : (capacity * Number(percent)) / 100;
 }
 
-/** Who goes first: those above what they asked for, then those of less weight, then those furthest above. */
+/**
+ * Ranks Pods for eviction: Pods above their requests first, then by lower priority, then by excess over the requests.
+ */
 export function ranked<C extends Consumer>(consumers: readonly C[], resource: string): readonly C[] {
-  // Nobody asks for processes, so that nobody has more than he asked for.
+  // Pods do not request processes, so no Pod is above its request.
   const request = (pod: Pod) => (resource === 'pids' ? Number.POSITIVE_INFINITY : requestOf(pod, resource));
   const isAbove = (consumer: C) => totalOf(consumer) > request(consumer.pod);
   const excess = (consumer: C) => totalOf(consumer) - requestOf(consumer.pod, resource);
@@ -148,7 +150,7 @@ function bytesOf(quantity: string | undefined): number {
 
 const shown = (bytes: number) => formatQuantity(quantityOf(Math.round(bytes), 'BinarySI'));
 
-/** Why a Pod has to go. */
+/** Returns the message of an evicted Pod. */
 export function evictionMessage({ resource, limit, available }: Shortage, { pod, usage }: Consumer): string {
   const parts = [
     `The node was low on resource: ${resource}. `,
@@ -165,13 +167,13 @@ export function evictionMessage({ resource, limit, available }: Shortage, { pod,
   return parts.join('');
 }
 
-/** What a Pod takes of the node's disk: by container, and by volume. */
+/** Disk usage of a Pod by container and by emptyDir volume. */
 export type DiskUsage = {
   readonly containers: ReadonlyMap<string, number>;
   readonly emptyDirs: ReadonlyMap<string, number>;
 };
 
-/** Which limit of its own a Pod does not keep, if any. */
+/** Returns the message for the local storage limit that a Pod exceeds, if any. */
 export function diskViolation({ spec }: Pod, { containers, emptyDirs }: DiskUsage): string | undefined {
   for (const { name, emptyDir } of spec?.volumes ?? []) {
     const limit = emptyDir?.sizeLimit;
@@ -196,7 +198,7 @@ export function diskViolation({ spec }: Pod, { containers, emptyDirs }: DiskUsag
   return `Pod ephemeral local storage usage exceeds the total limit of containers ${shown(limits)}. `;
 }
 
-/** Whether a Pod has a limit of its own on what it takes of the node's disk. */
+/** Reports whether a Pod has a limit on local ephemeral storage. */
 export function limitsDisk({ spec }: Pod): boolean {
   return (
     (spec?.volumes ?? []).some(({ emptyDir }) => emptyDir?.sizeLimit != null) ||

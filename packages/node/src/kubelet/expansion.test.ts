@@ -32,7 +32,7 @@ for (const [text, expected] of rows) {
     assert.equal(expand(text, resolve), expected));
 }
 
-test('references are replaced as a pattern has it', () => {
+test('references are expanded like a regular expression would', () => {
   const text = fc.array(fc.constantFrom('$', '(', ')', 'A', 'x'), { maxLength: 12 }).map((parts) => parts.join(''));
   fc.assert(
     fc.property(text, (each) => {
@@ -52,7 +52,7 @@ test('unclosed references take linear time', () => {
   assert.ok(user < 1_000_000, `${user} µs`);
 });
 
-test('values that double each other are bounded', () => {
+test('exponential expansion is bounded', () => {
   const grown = new Map([['V0', 'x'.repeat(1000)]]);
   assert.throws(() => {
     for (let index = 1; index < 40; index++) {

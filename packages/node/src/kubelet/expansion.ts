@@ -1,18 +1,19 @@
 /**
- * References of the form `$(NAME)` in environment values, commands and arguments. A tenant writes them, so a text is
- * scanned once, and its expansion is bounded by the limit of the kernel: longer values could start no process.
+ * Expansion of `$(NAME)` references in environment values, commands and arguments. The text is tenant input: each text
+ * is scanned once, and its expansion is bounded by the kernel's limit, because a process could not start with longer
+ * values.
  */
 const maxStringLength = 128 * 1024;
 const maxTotalLength = 6 * 2 ** 20;
 
-/** Replaces references. `$$` is an escaped dollar sign; an unknown reference stays as it is. */
+/** Expands references. `$$` is an escaped dollar sign; an unknown reference is left unchanged. */
 export function expand(text: string, resolve: (name: string) => string | undefined): string {
   let expanded = '';
   let from = 0;
   for (let at = text.indexOf('$'); at >= 0; at = text.indexOf('$', from)) {
     const next = text[at + 1];
     const end = next === '(' ? text.indexOf(')', at + 2) : -1;
-    // No reference is closed from here on, so only dollar signs remain to be found.
+    // No reference is closed after this position, so only escaped dollar signs remain.
     if (next === '(' && end < 0) return expanded + text.slice(from).replaceAll('$$', '$');
     if (next === '$') expanded += `${text.slice(from, at)}$`;
     else if (end < 0) expanded += text.slice(from, at + 2);
@@ -25,7 +26,7 @@ export function expand(text: string, resolve: (name: string) => string | undefin
   return from === 0 ? text : expanded + text.slice(from);
 }
 
-/** Counts the bytes of a container's arguments and environment; throws where the kernel would refuse them. */
+/** Counts the characters of a container's arguments and environment; throws if the kernel would reject them. */
 export function countCharacters(): (text: string) => void {
   let total = 0;
   return (text) => {

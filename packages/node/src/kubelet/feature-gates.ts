@@ -1,17 +1,17 @@
-/** The switches of a kubelet (`--feature-gates`). */
+/** Feature gates of the kubelet (`--feature-gates`). */
 import { type Gates, settleGates } from '@kruise/client/feature-gates';
 
 export const kubeletGates = {
-  /** Containers are heard of when something happens to them, and not by asking for all of them once a second. */
+  /** Container changes come from runtime events instead of a relist every second. */
   EventedPLEG: { default: true, stage: 'Beta' },
 } as const satisfies Gates;
 
 export type KubeletGate = keyof typeof kubeletGates;
 
-/** Whether each gate is open. */
+/** State of each feature gate. */
 export type KubeletGates = { readonly [name in KubeletGate]: boolean };
 
-/** Some gates set, the others as they are by default. */
+/** Returns all feature gates: the given ones, and the defaults of the others. */
 export function kubeletFeatureGates(asked: Partial<KubeletGates> = {}): KubeletGates {
   return settleGates<KubeletGate>(kubeletGates, asked);
 }

@@ -1,4 +1,4 @@
-/** Pods and what runtimes have of them, for tests: what does not matter to a test is left out of it. */
+/** Test fixtures: Pods and runtime states, with defaults for every field that a test does not care about. */
 import type { Container } from '@kruise/api/core/container';
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
@@ -10,7 +10,7 @@ export type PodFixture = Partial<PodSpec> & {
   readonly status?: Pod['status'];
 };
 
-/** A Pod with a container `c`, unless it says otherwise. */
+/** Returns a Pod with a container `c` by default. */
 export function aPod({ metadata, status, ...spec }: PodFixture = {}): Pod {
   return {
     apiVersion: 'v1',
@@ -28,12 +28,12 @@ export function aContainer(name: string, more: Partial<Container> = {}): Contain
 export const sidecar = (name: string, more: Partial<Container> = {}) =>
   aContainer(name, { restartPolicy: 'Always', ...more });
 
-/** A sandbox that is ready, with number and address. */
+/** Returns a ready sandbox. */
 export function aSandbox(more: Partial<RuntimeSandbox> = {}): RuntimeSandbox {
   return { id: 's0', attempt: 0, isReady: true, createdAt: 0, isHostNetwork: false, ips: ['10.0.0.1'], ...more };
 }
 
-/** A container of a name as the runtime has it: `running('c')`, `exited('c', 1)`. */
+/** Returns a container in the runtime; see `running('c')` and `exited('c', 1)`. */
 export function found(name: string, more: Partial<RuntimeContainer> = {}): RuntimeContainer {
   return {
     id: `${name}-0`,
@@ -65,12 +65,12 @@ export const exited = (name: string, exitCode: number, more: Partial<RuntimeCont
     ...more,
   });
 
-/** What a runtime has with one sandbox that is ready. */
+/** Returns the runtime state of a Pod with one ready sandbox. */
 export function inSandbox(...containers: readonly RuntimeContainer[]): RuntimePod {
   return { sandboxes: [aSandbox()], containers };
 }
 
-/** A container's status in a few words: `waiting`, `running`, `exit 1`, `waiting after 1`. */
+/** Returns a container status from a short description: `waiting`, `running`, `exit 1`, `waiting after 1`. */
 export function statusOf(name: string, words: string, more: Partial<ContainerStatus> = {}): ContainerStatus {
   const [, ended] = /^exit (\d+)$/.exec(words) ?? [];
   const [, after] = /^waiting after (\d+)$/.exec(words) ?? [];

@@ -1,7 +1,7 @@
 /**
  * Glob matching of registry host names in pull Secrets, with the syntax of Go's `filepath.Match`: `*`, `?`, `[a-z]`,
- * `[^a-z]` and backslash escapes. The pattern is a tenant's, so no regular expression is built from it: matching
- * takes time in proportion to the pattern plus the square of the text at most, and a host name is short.
+ * `[^a-z]` and backslash escapes. The pattern is tenant input, so no regular expression is built from it: matching
+ * takes time in proportion to the pattern plus at most the square of the text, and a host name is short.
  */
 
 /** Reports whether the whole text matches the pattern. A malformed pattern matches nothing. */
@@ -32,7 +32,7 @@ export function globMatches(pattern: string, text: string): boolean {
 type Term = (character: string) => boolean;
 const any: Term = () => true;
 
-/** Returns the terms of a pattern; undefined if it is malformed, or needs more characters than there are. */
+/** Returns the terms of a pattern; undefined if the pattern is malformed or needs more characters than the text has. */
 function parseTerms(pattern: string, maxCharacters: number): readonly Term[] | undefined {
   const terms: Term[] = [];
   let characters = 0;

@@ -1,4 +1,4 @@
-/** What containers are told and asked over their life: hooks of every kind, and checks by gRPC (kubelet.md §5, §6). */
+/** Lifecycle hooks of every kind, and gRPC probes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
@@ -10,7 +10,7 @@ const reference = { name: 'web', namespace: 'default' };
 const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
 const agnhost = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
 
-/** A server that hooks can call, beside the Pod, and what it was asked. */
+/** Starts a server that hooks can call, and records its requests. */
 async function listener(node: TestNode) {
   await node.create({
     name: 'ear',
@@ -28,7 +28,7 @@ async function listener(node: TestNode) {
   };
 }
 
-test('a hook after the start calls a server', async () => {
+test('a postStart hook calls an HTTP server', async () => {
   await using node = await startTestNode();
   const { host, heard } = await listener(node);
   const postStart = { httpGet: { host, port: 8080, path: '/echo?msg=hello' } };
@@ -37,7 +37,7 @@ test('a hook after the start calls a server', async () => {
   assert.match(await heard(), /GET \/echo\?msg=hello/);
 });
 
-test('a hook before the end calls a server', async () => {
+test('a preStop hook calls an HTTP server', async () => {
   await using node = await startTestNode();
   const { host, heard } = await listener(node);
   const preStop = { httpGet: { host, port: 8080, path: '/echo?msg=bye' } };
@@ -49,7 +49,7 @@ test('a hook before the end calls a server', async () => {
   assert.match(await heard(), /GET \/echo\?msg=bye/);
 });
 
-test('a hook before the end that sleeps lets the container run for so long', async () => {
+test('a preStop sleep delays the stop of the container', async () => {
   await using node = await startTestNode();
   const preStop = { sleep: { seconds: 7 } };
   await node.create({ containers: [{ name: 'c', image: 'nginx:1.25', lifecycle: { preStop } }] });
@@ -61,7 +61,7 @@ test('a hook before the end that sleeps lets the container run for so long', asy
   assert.equal(Math.round((parseTime(finishedAt!) - askedAt) / 1000), 7);
 });
 
-test('a hook before the end runs a command in the container', async () => {
+test('a preStop hook runs a command in the container', async () => {
   await using node = await startTestNode();
   await node.create({
     volumes: [{ name: 'v', hostPath: { path: '/srv' } }],
@@ -82,7 +82,7 @@ test('a hook before the end runs a command in the container', async () => {
   assert.ok(await node.runtime.files.stat('/srv/was-here'));
 });
 
-test('a container is asked by gRPC whether it is ready', async () => {
+test('a gRPC readiness probe makes a container ready', async () => {
   await using node = await startTestNode();
   await node.create({
     containers: [
@@ -97,7 +97,7 @@ test('a container is asked by gRPC whether it is ready', async () => {
   await node.until('web', isReady);
 });
 
-test('a container without a gRPC server is not ready, and it is told why', async () => {
+test('a container without a gRPC server is not ready, and an event says why', async () => {
   await using node = await startTestNode();
   await node.create({
     containers: [{ name: 'c', image: 'nginx:1.25', readinessProbe: { grpc: { port: 5000 }, periodSeconds: 1 } }],

@@ -1,4 +1,4 @@
-/** Pods that try to reach the node's files through links in their volumes. */
+/** Pods that try to reach the node's files through symbolic links in their volumes. */
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -23,7 +23,7 @@ async function nodeWithSecret(): Promise<TestNode> {
   return node;
 }
 
-/** A Pod whose first container leaves links in a volume, and whose second mounts a part of it. */
+/** Returns a Pod whose first container creates symbolic links in a volume, and whose second mounts a subPath of it. */
 function planting(script: string, subPath: string): TestPod {
   return {
     volumes,
@@ -33,13 +33,13 @@ function planting(script: string, subPath: string): TestPod {
 }
 
 const planted: readonly (readonly [what: string, script: string, subPath: string])[] = [
-  ['a link to the node’s files', 'ln -s /etc /data/link', 'link'],
-  ['a link to the root', 'ln -s / /data/link', 'link'],
-  ['a link that goes up', 'ln -s ../../../../../../../etc /data/link', 'link'],
-  ['a link on the way', 'ln -s /etc /data/link', 'link/private'],
-  ['a link to a directory that would be made', 'ln -s /etc /data/link', 'link/made'],
-  ['a link to a file', 'ln -s /etc/private/key /data/link', 'link'],
-  ['a link to a link', 'ln -s /etc /data/b; ln -s b /data/link', 'link'],
+  ['a symbolic link to the node’s files', 'ln -s /etc /data/link', 'link'],
+  ['a symbolic link to the root', 'ln -s / /data/link', 'link'],
+  ['a relative symbolic link that leads up', 'ln -s ../../../../../../../etc /data/link', 'link'],
+  ['below a symbolic link', 'ln -s /etc /data/link', 'link/private'],
+  ['below a symbolic link to a directory that would be created', 'ln -s /etc /data/link', 'link/made'],
+  ['a symbolic link to a file', 'ln -s /etc/private/key /data/link', 'link'],
+  ['a symbolic link to another one', 'ln -s /etc /data/b; ln -s b /data/link', 'link'],
 ];
 for (const [what, script, subPath] of planted) {
   test(`a subPath that is ${what} keeps the container from starting`, async () => {
@@ -56,7 +56,7 @@ for (const [what, script, subPath] of planted) {
   });
 }
 
-test('a subPath may be a link that stays in its volume', async () => {
+test('a subPath may be a symbolic link within its volume', async () => {
   await using node = await nodeWithSecret();
   await node.create(planting('mkdir /data/real; echo hello > /data/real/file; ln -s real /data/link', 'link'));
   await node.until('web', isReady);
@@ -65,7 +65,7 @@ test('a subPath may be a link that stays in its volume', async () => {
   assert.equal(Buffer.from(stdout).toString(), 'hello\n');
 });
 
-test('a termination message is not read through a link', async () => {
+test('a termination message is not read through a symbolic link', async () => {
   await using node = await nodeWithSecret();
   await node.create({
     restartPolicy: 'Never',
@@ -83,7 +83,7 @@ test('a termination message is not read through a link', async () => {
   assert.ok(!message.includes(secret), message);
 });
 
-test('a volume of API objects cannot be written to, and only root could', async () => {
+test('a volume of API objects is read-only for containers and writable by root only', async () => {
   await using node = await nodeWithSecret();
   await node.server.client.create(configMap, {
     metadata: { name: 'settings', namespace: 'default' },
@@ -119,10 +119,10 @@ test('a volume of API objects cannot be written to, and only root could', async 
   }
 });
 
-test('no payload is written through an existing link', async () => {
+test('no payload is written through an existing symbolic link', async () => {
   await using node = await nodeWithSecret();
   const { files } = node.runtime;
-  // As an earlier kubelet left it, and an earlier container filled it.
+  // The state that an earlier kubelet and an earlier container left.
   await files.makeDirectory('/volume', { mode: 0o777 });
   await files.symlink('/volume/..data_tmp', { target: '/etc/private' });
   await files.symlink('/volume/..data', { target: '/etc/private' });
@@ -137,7 +137,7 @@ test('no payload is written through an existing link', async () => {
 });
 
 for (const name of ['../x', '/x', 'a/../../x', '..', 'a//b', '..data']) {
-  test(`a file of a volume is not named ${name}`, async () => {
+  test(`a volume file cannot be named ${name}`, async () => {
     await using node = await nodeWithSecret();
     const content = new Map([[name, { data: '', mode: 0o644 }]]);
     const options = { now: 0, random: seededRandom('payload'), group: undefined, nested: [] };
@@ -145,7 +145,7 @@ for (const name of ['../x', '/x', 'a/../../x', '..', 'a//b', '..data']) {
   });
 }
 
-test('another volume is mounted in one that is read-only', async () => {
+test('a volume can be mounted within a read-only one', async () => {
   const volumeMounts = [
     { name: 'config', mountPath: '/etc/app/' },
     { name: 'data', mountPath: '/etc/app/data/deep' },
@@ -161,7 +161,7 @@ test('another volume is mounted in one that is read-only', async () => {
   assert.deepEqual(nestedMountsOf(pod as never, 'data'), []);
 });
 
-test('directories of Pods are closed to other users of the node', async () => {
+test('Pod directories are closed to other users of the node', async () => {
   await using node = await startTestNode();
   const { files } = node.runtime;
   await node.create({ volumes, containers: [{ ...shell('c', 'sleep infinity'), volumeMounts: [whole] }] });
@@ -176,7 +176,7 @@ test('directories of Pods are closed to other users of the node', async () => {
   assert.equal((await files.stat('/var/lib/kubelet/pods'))?.mode, 0o750);
 });
 
-test('the node’s logs are served, and no target of a link in them', async () => {
+test('the node’s logs are served without following symbolic links', async () => {
   await using node = await nodeWithSecret();
   const { files } = node.runtime;
   await files.makeDirectory('/var/log/pods');

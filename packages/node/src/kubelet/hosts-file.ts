@@ -1,4 +1,4 @@
-/** The names a Pod knows without asking: `/etc/hosts` in its containers (kubelet.md §7.2). */
+/** Contents of `/etc/hosts` in a Pod's containers. */
 import type { Pod } from '@kruise/api/core/pod';
 
 const common = [
@@ -12,14 +12,14 @@ const common = [
 
 type Name = { readonly hostname: string; readonly domain: string };
 
-/** The file of a Pod that has addresses of its own. */
+/** Returns the hosts file of a Pod with its own network namespace. */
 export function managedHosts(pod: Pod, podIPs: readonly string[], { hostname, domain }: Name): string {
   const names = domain === '' ? hostname : `${hostname}.${domain}\t${hostname}`;
   const lines = ['# Kubernetes-managed hosts file.', ...common, ...podIPs.map((ip) => `${ip}\t${names}`)];
   return `${lines.join('\n')}\n${aliasesOf(pod)}`;
 }
 
-/** The file of a Pod on its node's network: the node's own, and what the Pod adds. */
+/** Returns the hosts file of a host-network Pod: the node's file plus the Pod's hostAliases. */
 export function hostNetworkHosts(pod: Pod, nodeHosts: string): string {
   return `# Kubernetes-managed hosts file (host network).\n${nodeHosts}${aliasesOf(pod)}`;
 }

@@ -20,12 +20,12 @@ const rows: readonly (readonly [
   images: ReturnType<typeof known>[],
   removed: string,
 ])[] = [
-  ['nothing goes while there is room', 84, [known('a')], ''],
-  ['what was not used for longest goes first', 85, [known('a', { idleMs: 1 }), known('b', { idleMs: 2 })], 'b'],
-  ['as many go as it takes', 95, [known('a', { idleMs: 1 }), known('b', { idleMs: 2 })], 'b a'],
-  ['what is in use stays', 90, [known('a', { used: true }), known('b')], 'b'],
-  ['what is pinned stays', 90, [known('a', { pinned: true })], ''],
-  ['what has just come stays', 90, [known('a', { ageMs: 119_999 })], ''],
+  ['nothing is removed below the high threshold', 84, [known('a')], ''],
+  ['the least recently used image is removed first', 85, [known('a', { idleMs: 1 }), known('b', { idleMs: 2 })], 'b'],
+  ['images are removed down to the low threshold', 95, [known('a', { idleMs: 1 }), known('b', { idleMs: 2 })], 'b a'],
+  ['images in use are kept', 90, [known('a', { used: true }), known('b')], 'b'],
+  ['pinned images are kept', 90, [known('a', { pinned: true })], ''],
+  ['recently pulled images are kept', 90, [known('a', { ageMs: 119_999 })], ''],
 ];
 for (const [name, usedBytes, images, removed] of rows) {
   test(name, () => {
@@ -36,12 +36,12 @@ for (const [name, usedBytes, images, removed] of rows) {
 
 for (const [name, storage, event] of [
   [
-    'a node that cannot make enough room says so',
+    'a node that cannot free enough disk space records an event',
     '50M',
     /^Warning FreeDiskSpaceFailed: Failed to garbage collect required amount of images\. Attempted to free \d+ bytes, but only found \d+ bytes eligible to free\.$/,
   ],
   [
-    'a node that has no disk at all says so',
+    'a node without disk capacity records an event',
     '0',
     /^Warning InvalidDiskCapacity: invalid capacity 0 on image filesystem$/,
   ],
@@ -61,7 +61,7 @@ for (const [name, storage, event] of [
   });
 }
 
-test('a node without room for images removes those nobody uses', async () => {
+test('a node without disk space garbage-collects unused images', async () => {
   await using node = await startTestNode({ kubelet: { capacity: { 'ephemeral-storage': '150M' } } });
   await node.create({});
   await node.until('web', (pod) => pod?.status?.phase === 'Running');

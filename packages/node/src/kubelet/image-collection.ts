@@ -1,11 +1,11 @@
-/** Removes images nobody uses when there is little room left for others (kubelet.md §9). */
+/** Image garbage collection: removes unused images when the image filesystem fills up. */
 import type { Log } from '@kruise/client/log';
 import { type Clock, every } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 import type { Image } from '../cri/messages.ts';
 import type { ImageService } from '../cri/runtime.ts';
 
-/** An image, and what is known of its use. */
+/** An image with its usage record. */
 export type KnownImage = {
   readonly image: Image;
   readonly firstSeenAt: Instant;
@@ -13,18 +13,18 @@ export type KnownImage = {
   readonly isUsed: boolean;
 };
 
-/** When it is time, and how far it goes. */
+/** Image garbage collection policy. */
 export type CollectionLimits = {
-  /** Percent in use at which images are removed, and down to which. */
+  /** Disk usage in percent at which garbage collection starts, and down to which it removes images. */
   readonly highPercent: number;
   readonly lowPercent: number;
-  /** Images that came less than so long ago stay. */
+  /** Minimum age of an unused image before it is garbage-collected. */
   readonly minimumAgeMs: number;
 };
 
 export const defaultLimits: CollectionLimits = { highPercent: 85, lowPercent: 80, minimumAgeMs: 120_000 };
 
-/** The images to remove, least recently used first: as many as it takes to get down to the low mark. */
+/** Returns the images to remove, least recently used first, until the usage is below the low threshold. */
 export function imagesToRemove(
   images: readonly KnownImage[],
   room: Room,
@@ -46,20 +46,20 @@ export function imagesToRemove(
 
 type Room = { readonly usedBytes: number; readonly capacityBytes: number };
 
-/** How much there is too much: what it takes to get down to the low mark, once the high one is reached. */
+/** Returns the bytes to free to reach the low threshold; 0 while the usage is below the high threshold. */
 function excessOf({ usedBytes, capacityBytes }: Room, { highPercent, lowPercent }: CollectionLimits): number {
   if (capacityBytes <= 0 || (usedBytes * 100) / capacityBytes < highPercent) return 0;
   return Math.ceil(usedBytes - (capacityBytes * lowPercent) / 100);
 }
 
-/** What collection works with. */
+/** Dependencies of image garbage collection. */
 export type CollectionContext = {
   readonly images: ImageService;
   readonly clock: Clock;
   readonly log: Log;
   readonly capacityBytes: number;
   readonly limits: CollectionLimits;
-  /** IDs and references of the images that containers use. */
+  /** IDs and references of the images in use by containers. */
   readonly usedImages: () => ReadonlySet<string>;
   readonly recordNode: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
   readonly onChange: () => void;
@@ -67,13 +67,13 @@ export type CollectionContext = {
 
 const periodMs = 300_000;
 
-/** What removes images. */
+/** Image garbage collector. */
 export type ImageCollection = {
-  /** Removes all images that nobody uses, whatever room there is. */
+  /** Removes all unused images, whatever the disk usage is. */
   removeUnused(): Promise<void>;
 };
 
-/** Looks after the room images take until the signal is aborted. */
+/** Garbage-collects images until the signal is aborted. */
 export function startImageCollection(context: CollectionContext, signal: AbortSignal): ImageCollection {
   const { images: service, clock, log, limits, capacityBytes } = context;
   const seen = new Map<string, { readonly firstSeenAt: Instant; lastUsedAt: Instant }>();
@@ -129,8 +129,8 @@ export function startImageCollection(context: CollectionContext, signal: AbortSi
         },
         (error: unknown) => {
           if (signal.aborted) return;
-          log.warn({ error }, 'images could not be removed');
-          // The first time may be bad luck.
+          log.warn({ error }, 'image garbage collection failed');
+          // The first failure may be transient, so only repeated failures record an event.
           if (++failures > 1) context.recordNode('Warning', 'ImageGCFailed', (error as Error).message);
         },
       );

@@ -21,7 +21,7 @@ const config = (user: string) => ({
   },
 });
 
-/** Images of a node whose registry takes one user's word alone. */
+/** Creates an image manager whose registry accepts one user. */
 function nodeWith(options: Partial<ImageOptions> & { readonly taken?: string }) {
   const clock = virtualClock(Date.UTC(2026, 0, 1));
   const tried: (string | undefined)[] = [];
@@ -57,13 +57,13 @@ test('credentials of the Pod come before those of the node', async () => {
   assert.deepEqual(node.tried, ['pod', 'node']);
 });
 
-test('where nobody knows anything of a registry it is asked without a name', async () => {
+test('an image without credentials is pulled anonymously', async () => {
   const node = nodeWith({ nodeSecrets: async () => [config('node')] });
   await node.ensure('registry.example.org/app:1', [config('pod')]);
   assert.deepEqual(node.tried, [undefined]);
 });
 
-test('where no credentials will do, all that was said against them is told', async () => {
+test('all errors are reported if no credentials are accepted', async () => {
   const node = nodeWith({ taken: 'nobody', nodeSecrets: async () => [config('node')] });
   await assert.rejects(node.ensure('registry.example.com/app:1', [config('pod')]), {
     name: 'StartError',
@@ -72,7 +72,7 @@ test('where no credentials will do, all that was said against them is told', asy
   });
 });
 
-test('images are pulled no more often than they may be', async () => {
+test('image pulls are rate-limited', async () => {
   const node = nodeWith({ limit: { perSecond: 5, burst: 2 } });
   await node.ensure('a:1');
   await node.ensure('b:1');
@@ -93,7 +93,7 @@ for (const [policy, isPresent, pulls] of [
   ['Never', true, 0],
   ['Never', false, 0],
 ] as const) {
-  test(`with ${policy} an image that is ${isPresent ? '' : 'not '}there is pulled ${pulls} times`, async () => {
+  test(`pull policy ${policy} pulls ${isPresent ? 'a present' : 'a missing'} image ${pulls} times`, async () => {
     await using node = await startTestNode();
     const { pullImage } = node.runtime;
     let count = 0;
@@ -126,13 +126,13 @@ const failureRows: readonly (readonly [said: string, reason: string, message: st
   ['anything else', 'ErrImagePull', 'anything else'],
 ];
 for (const [said, reason, message] of failureRows) {
-  test(`a pull that fails with ${said} is told as ${reason}`, async () => {
+  test(`a pull that fails with ${said} has the reason ${reason}`, async () => {
     const node = nodeWith({ nodeSecrets: () => Promise.reject(new Error(said)) });
     await assert.rejects(node.ensure('a:1'), { reason, message });
   });
 }
 
-test('a node’s own file gives credentials', async () => {
+test('credentials come from the node’s config.json', async () => {
   await using node = await startTestNode();
   await node.runtime.files.makeDirectory('/var/lib/kubelet');
   const auths = { 'gcr.io': { username: 'node', password: 'p' } };

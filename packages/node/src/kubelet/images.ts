@@ -1,4 +1,4 @@
-/** Gets images onto the node before containers start from them (kubelet.md §9). */
+/** Image manager: makes images available on the node before containers start. */
 import type { Container } from '@kruise/api/core/container';
 import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
@@ -12,7 +12,7 @@ import type { BackOff } from './back-off.ts';
 import { credentialsFor } from './pull-secrets.ts';
 import { rpcTextOf } from './runtime-error.ts';
 
-/** Why a container cannot start: the reason is what its status shows. */
+/** Error that keeps a container from starting; the reason is the waiting reason of its status. */
 export class StartError extends Error {
   override readonly name = 'StartError';
   readonly reason: string;
@@ -23,14 +23,14 @@ export class StartError extends Error {
   }
 }
 
-/** What pulling depends on. */
+/** Inputs of an image pull. */
 export type PullContext = {
   readonly pod: Pod;
   readonly container: Container;
   readonly sandboxConfig: PodSandboxConfig;
   readonly secrets: readonly Secret[];
   readonly backOff: BackOff;
-  /** What went wrong the last time, by image. */
+  /** Last pull error by image. */
   readonly lastErrors: Map<string, string>;
   readonly record: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
   readonly signal: AbortSignal;
@@ -39,29 +39,29 @@ export type PullContext = {
 /** An image that is on the node. */
 export type PresentImage = { readonly ref: string; readonly image: Image | undefined };
 
-/** Gets images, one at a time for the whole node. */
+/** Serialized image pulls of one node. */
 export type Images = {
-  /** Has the image of a container on the node as its policy says. Throws `StartError`. */
+  /** Ensures that the image of a container is present, according to its pull policy. Throws `StartError`. */
   ensure(context: PullContext): Promise<PresentImage>;
 };
 
-/** What a node adds to what its Pods say. */
+/** Options of the image manager. */
 export type ImageOptions = {
-  /** Told when there is an image more. */
+  /** Called after an image was pulled. */
   readonly onChange: () => void;
-  /** Credentials of the node itself, for images whose Pods have none that will do. */
+  /** Registry credentials of the node, tried after those of the Pod. */
   readonly nodeSecrets: () => Promise<readonly Secret[]>;
-  /** How often images are pulled; without it, as often as is asked for. */
+  /** Rate limit of image pulls; unlimited if absent. */
   readonly limit?: BucketOptions;
 };
 
-/** The images of a node. */
+/** Creates the image manager of a node. */
 export function createImages(service: ImageService, clock: Clock, options: ImageOptions): Images {
   const { onChange, nodeSecrets } = options;
   const bucket = options.limit && tokenBucket(clock, options.limit);
   let queue: Promise<unknown> = Promise.resolve();
 
-  /** One pull after the other: several at once would only share the line, and all end late. */
+  /** Serializes pulls: parallel pulls share the bandwidth, so all of them would finish late. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = queue.then(work, work);
     queue = turn.catch(() => {});
@@ -108,12 +108,12 @@ export function createImages(service: ImageService, clock: Clock, options: Image
     }
   }
 
-  /** Those of the Pod first. */
+  /** The Pod's credentials come before the node's. */
   async function credentials(image: string, { secrets }: PullContext): Promise<readonly AuthConfig[]> {
     return [...credentialsFor(image, secrets), ...credentialsFor(image, await nodeSecrets())];
   }
 
-  /** The first credentials that will do; without any, none. */
+  /** Pulls with the first credentials that the registry accepts, or anonymously without credentials. */
   async function pullWithAny(
     spec: { readonly image: string },
     all: readonly AuthConfig[],

@@ -12,47 +12,47 @@ const probe = (terminationGracePeriodSeconds?: number) => ({
 });
 
 const graceRows: readonly (readonly [name: string, pod: PodFixture, reason: KillReason, seconds: number])[] = [
-  ['what its Pod says', { terminationGracePeriodSeconds: 40 }, undefined, 40],
-  ['two seconds where nobody says', {}, undefined, 2],
+  ['that of its Pod', { terminationGracePeriodSeconds: 40 }, undefined, 40],
+  ['two seconds by default', {}, undefined, 2],
   [
-    'what its deletion says, whatever its Pod does',
+    'that of its deletion',
     { terminationGracePeriodSeconds: 40, metadata: { deletionGracePeriodSeconds: 7 } },
     undefined,
     7,
   ],
   [
-    'what the probe says that it failed',
+    'that of the failed liveness probe',
     { terminationGracePeriodSeconds: 40, containers: [aContainer('c', { livenessProbe: probe(5) })] },
     'LivenessProbe',
     5,
   ],
   [
-    'what the startup probe says if it failed that',
+    'that of the failed startup probe',
     { containers: [aContainer('c', { livenessProbe: probe(5), startupProbe: probe(6) })] },
     'StartupProbe',
     6,
   ],
   [
-    'what its Pod says where the probe says nothing',
+    'that of its Pod if the probe has none',
     { terminationGracePeriodSeconds: 40, containers: [aContainer('c', { livenessProbe: probe() })] },
     'LivenessProbe',
     40,
   ],
   [
-    'what its Pod says if it is no probe that ends it',
+    'that of its Pod if no probe failed',
     { terminationGracePeriodSeconds: 40, containers: [aContainer('c', { livenessProbe: probe(5) })] },
     undefined,
     40,
   ],
 ];
 for (const [name, fixture, reason, seconds] of graceRows) {
-  test(`a container is given ${name}`, () => {
+  test(`the grace period of a container is ${name}`, () => {
     const pod = aPod(fixture);
     assert.equal(graceSecondsOf(pod, pod.spec?.containers[0], reason), seconds);
   });
 }
 
-/** What is asked of a runtime whose containers take so long to stop, and when. */
+/** Records the calls of a runtime whose containers take some time to stop. */
 function witness(clock: VirtualClock, stopSeconds: { readonly [container: string]: number } = {}) {
   const said: string[] = [];
   const note = (what: string) => said.push(`${clock.now() / 1000}s ${what}`);
@@ -90,12 +90,12 @@ type KillRow = {
 
 const killRows: readonly KillRow[] = [
   {
-    name: 'a container is told to stop, and given its time',
+    name: 'a container is stopped with its grace period',
     pod: { terminationGracePeriodSeconds: 30 },
     says: ['0s Normal Killing: Stopping container c', '0s stop c 30', '0s c ended', '0s stop sandbox s0'],
   },
   {
-    name: 'a hook comes first, and what it takes is taken off, in whole seconds',
+    name: 'a preStop hook runs first and reduces the grace period, in whole seconds',
     pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('c', hook('wait', '9.6'))] },
     says: [
       '0s Normal Killing: Stopping container c',
@@ -106,7 +106,7 @@ const killRows: readonly KillRow[] = [
     ],
   },
   {
-    name: 'a hook that does not end leaves two seconds',
+    name: 'a hanging preStop hook leaves two seconds',
     pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('c', hook('wait', '60'))] },
     says: [
       '0s Normal Killing: Stopping container c',
@@ -117,7 +117,7 @@ const killRows: readonly KillRow[] = [
     ],
   },
   {
-    name: 'a hook that fails is told, and the container stopped as ever',
+    name: 'a failed preStop hook is recorded, and the container is stopped',
     pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('c', hook('fail'))] },
     says: [
       '0s Normal Killing: Stopping container c',
@@ -129,19 +129,19 @@ const killRows: readonly KillRow[] = [
     ],
   },
   {
-    name: 'there is no hook where there is no time',
+    name: 'a preStop hook does not run without a grace period',
     pod: { containers: [aContainer('c', hook('wait', '1'))] },
     graceSeconds: 0,
     says: ['0s Normal Killing: Stopping container c', '0s stop c 2', '0s c ended', '0s stop sandbox s0'],
   },
   {
-    name: 'an order from above takes the place of what the Pod says',
+    name: 'a requested grace period overrides that of the Pod',
     pod: { terminationGracePeriodSeconds: 30 },
     graceSeconds: 5,
     says: ['0s Normal Killing: Stopping container c', '0s stop c 5', '0s c ended', '0s stop sandbox s0'],
   },
   {
-    name: 'containers are stopped at once, and the sandbox when all have ended',
+    name: 'containers are stopped in parallel, then the sandbox',
     pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('a'), aContainer('b')] },
     stops: { a: 3, b: 5 },
     says: [
@@ -155,7 +155,7 @@ const killRows: readonly KillRow[] = [
     ],
   },
   {
-    name: 'sidecars end after all others, the last first, and their hooks with the others',
+    name: 'sidecars stop after all others in reverse order, but their preStop hooks run at once',
     pod: {
       terminationGracePeriodSeconds: 30,
       initContainers: [sidecar('s', hook('wait', '1')), sidecar('t')],
@@ -176,7 +176,7 @@ const killRows: readonly KillRow[] = [
     ],
   },
   {
-    name: 'a sidecar waits no longer than there is time',
+    name: 'a sidecar waits at most for its grace period',
     pod: { terminationGracePeriodSeconds: 10, initContainers: [sidecar('s')] },
     stops: { c: 10 },
     says: [
@@ -203,7 +203,7 @@ for (const { name, pod: fixture, graceSeconds, stops, says } of killRows) {
   });
 }
 
-test('a container that is ended for a reason says so', async () => {
+test('the reason to kill a container is recorded', async () => {
   const clock = virtualClock();
   const { said, context } = witness(clock);
   const order = { pod: aPod(), target: running('c'), message: 'Container c failed liveness probe' };

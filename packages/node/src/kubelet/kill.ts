@@ -1,4 +1,6 @@
-/** Ends containers: hooks first, then a signal, then force; sidecars after what they serve (kubelet.md §6). */
+/**
+ * Container termination: preStop hook, then SIGTERM, then SIGKILL. Sidecars terminate after the containers they serve.
+ */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
@@ -9,7 +11,7 @@ import type { KillReason } from './pod-actions.ts';
 import { runHook } from './probe-handlers.ts';
 import type { RuntimeContainer, RuntimePod } from './runtime-pod.ts';
 
-/** What it takes to end a container. */
+/** Dependencies of container termination. */
 export type KillContext = {
   readonly runtime: NodeRuntime;
   readonly clock: Clock;
@@ -17,21 +19,21 @@ export type KillContext = {
   readonly podIP: () => string;
 };
 
-/** Which container is ended, and why. */
+/** Request to kill a container. */
 export type KillOrder = {
   readonly pod: Pod;
   readonly target: Pick<RuntimeContainer, 'id' | 'name'>;
   readonly message?: string;
   readonly reason?: KillReason;
-  /** Takes the place of what the Pod itself says. */
+  /** Overrides the grace period of the Pod. */
   readonly graceSeconds?: number;
-  /** Resolves when it is this container's turn. */
+  /** Resolves when this container may be stopped. */
   readonly turn?: Promise<void>;
 };
 
 const minGraceSeconds = 2;
 
-/** How long a container is given to end by itself. */
+/** Returns the termination grace period of a container. */
 export function graceSecondsOf({ metadata, spec }: Pod, container: Container | undefined, reason: KillReason): number {
   if (metadata.deletionGracePeriodSeconds != null) return metadata.deletionGracePeriodSeconds;
   const probe =
@@ -43,7 +45,7 @@ export function graceSecondsOf({ metadata, spec }: Pod, container: Container | u
   return probe?.terminationGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? minGraceSeconds;
 }
 
-/** Ends one container; resolves when it has ended. */
+/** Kills a container; resolves when the container has terminated. */
 export async function killContainer(context: KillContext, order: KillOrder, signal: AbortSignal): Promise<void> {
   const { runtime, clock, record } = context;
   const { pod, target, reason } = order;
@@ -69,7 +71,7 @@ export async function killContainer(context: KillContext, order: KillOrder, sign
   await runtime.stopContainer({ containerId: target.id, timeout: grace }, { signal });
 }
 
-/** Waits for something, but no longer than so many seconds. */
+/** Waits for a promise with a timeout. */
 async function atMost(clock: Clock, seconds: number, what: Promise<void>, signal: AbortSignal): Promise<void> {
   const done = new AbortController();
   const until = AbortSignal.any([signal, done.signal]);
@@ -80,7 +82,7 @@ async function atMost(clock: Clock, seconds: number, what: Promise<void>, signal
   }
 }
 
-/** Ends all that runs of a Pod, then its sandboxes. */
+/** Kills all running containers of a Pod, then stops its sandboxes. */
 export async function killPod(
   context: KillContext,
   pod: Pod,
@@ -114,7 +116,7 @@ export async function killPod(
   for (const { id, isReady } of sandboxes) if (isReady) await context.runtime.stopPodSandbox({ podSandboxId: id });
 }
 
-/** When it is each sidecar's turn: when all regular containers and all sidecars after it have ended. */
+/** Returns when each sidecar may be stopped: after all regular containers and all later sidecars have terminated. */
 function turnsOf({ spec }: Pod, endOf: (name: string) => Promise<void> | undefined): Map<string, Promise<void>> {
   const turns = new Map<string, Promise<void>>();
   if (!spec?.initContainers?.some(isSidecar)) return turns;

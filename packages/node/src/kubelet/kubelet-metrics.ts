@@ -1,16 +1,16 @@
-/** What a kubelet counts, by the names kubelets have for it. */
+/** Kubelet metrics, under the metric names of Kubernetes. */
 import type { MetricRegistry } from '@kruise/client/metrics';
 import type { ContainerRole } from './containers.ts';
 import { isStaticPod } from './critical.ts';
 import type { PodWorker } from './pod-worker.ts';
 
-/** Told as things happen. */
+/** Recorder of kubelet metrics. */
 export type KubeletMetrics = {
   podStarts(): void;
   podStartFailed(): void;
   containerStarts(role: ContainerRole): void;
   containerStartFailed(role: ContainerRole, reason: string): void;
-  /** A Pod runs, so long after it was first seen. */
+  /** Observes the time between first seeing a Pod and running it. */
   podRuns(durationSeconds: number): void;
   rejected(reason: string): void;
   preempted(resource: string): void;
@@ -28,34 +28,50 @@ const startBuckets = [
   0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
 ];
 
-/** Adds a kubelet's numbers to a registry. */
+/** Registers the kubelet metrics. */
 export function createKubeletMetrics(
   registry: MetricRegistry,
   { nodeName, workers }: { readonly nodeName: string; readonly workers: () => readonly PodWorker[] },
 ): KubeletMetrics {
   registry.gauge('kubelet_node_name', "The node's name. The count is always 1.", ['node']).of(nodeName).set(1);
-  const startedPods = registry.counter('kubelet_started_pods_total', 'Pods that were begun.').of();
+  const startedPods = registry.counter('kubelet_started_pods_total', 'Number of pods the kubelet started.').of();
   const failedPods = registry
-    .counter('kubelet_started_pods_errors_total', 'Pods whose sandbox could not be made.')
+    .counter('kubelet_started_pods_errors_total', 'Number of pods whose sandbox could not be created.')
     .of();
-  const started = registry.counter('kubelet_started_containers_total', 'Containers that were begun.', [
+  const started = registry.counter('kubelet_started_containers_total', 'Number of containers the kubelet started.', [
     'container_type',
   ]);
-  const failed = registry.counter('kubelet_started_containers_errors_total', 'Containers that could not be started.', [
-    'container_type',
-    'code',
-  ]);
+  const failed = registry.counter(
+    'kubelet_started_containers_errors_total',
+    'Number of containers that failed to start.',
+    ['container_type', 'code'],
+  );
   const startSeconds = registry
-    .histogram('kubelet_pod_start_duration_seconds', 'Seconds from first seeing a Pod until it runs.', [], startBuckets)
+    .histogram(
+      'kubelet_pod_start_duration_seconds',
+      'Seconds between the kubelet first seeing a pod and the pod running.',
+      [],
+      startBuckets,
+    )
     .of();
-  const rejections = registry.counter('kubelet_admission_rejections_total', 'Pods the node did not take.', ['reason']);
-  const preemptions = registry.counter('kubelet_preemptions', 'Pods that made room for others.', ['preemption_signal']);
-  const evictions = registry.counter('kubelet_evictions', 'Pods that had to go for want of something.', [
+  const rejections = registry.counter(
+    'kubelet_admission_rejections_total',
+    'Number of pods that failed admission on the node.',
+    ['reason'],
+  );
+  const preemptions = registry.counter('kubelet_preemptions', 'Number of pods preempted to admit critical pods.', [
+    'preemption_signal',
+  ]);
+  const evictions = registry.counter('kubelet_evictions', 'Number of pods evicted, by eviction signal.', [
     'eviction_signal',
   ]);
-  const runningPods = registry.gauge('kubelet_running_pods', 'Pods that have a sandbox.').of();
-  const runningContainers = registry.gauge('kubelet_running_containers', 'Containers there are.', ['container_state']);
-  const desired = registry.gauge('kubelet_desired_pods', 'Pods the node is to run.', ['static']);
+  const runningPods = registry.gauge('kubelet_running_pods', 'Number of pods with a ready sandbox.').of();
+  const runningContainers = registry.gauge('kubelet_running_containers', 'Number of containers, by state.', [
+    'container_state',
+  ]);
+  const desired = registry.gauge('kubelet_desired_pods', 'Number of pods the kubelet is instructed to run.', [
+    'static',
+  ]);
   registry.onRead(() => {
     const states = new Map([
       ['running', 0],

@@ -39,7 +39,7 @@ function conditionOf(pod: Pod | undefined, type: string) {
   return [status, reason, message].filter((each) => each !== undefined).join(' ');
 }
 
-/** What no one who watches a Pod may ever see (kubelet.md §18). */
+/** Checks the invariants that every watcher of a Pod relies on. */
 function checkHistory(history: readonly Pod[]): void {
   let before: Pod | undefined;
   for (const pod of history) {
@@ -66,7 +66,7 @@ async function patchImage(node: TestNode, container: string, image: string): Pro
   await node.server.client.patch(podKind, reference, patch, { type: 'strategic' });
 }
 
-test('a Pod that is bound to a node runs and becomes ready, and goes when it is deleted', async () => {
+test('a Pod bound to a node runs, becomes ready, and is removed when it is deleted', async () => {
   await using node = await startTestNode();
   await node.create({});
   const ready = await node.until('web', isReady);
@@ -84,7 +84,7 @@ test('a Pod that is bound to a node runs and becomes ready, and goes when it is 
   checkHistory(node.history);
 });
 
-test('an image that is not there is pulled before the container starts', async () => {
+test('a missing image is pulled before the container starts', async () => {
   await using node = await startTestNode();
   await node.create({
     containers: [{ name: 'c', image: 'redis:7' }],
@@ -99,7 +99,7 @@ test('an image that is not there is pulled before the container starts', async (
   );
 });
 
-test('a container that ends well again and again waits 0, 10, 20, 40 … 300 seconds', async () => {
+test('a container that exits repeatedly restarts after 0, 10, 20, 40 … 300 seconds', async () => {
   await using node = await startTestNode();
   await node.create({ annotations: { 'sim.kruise.io/run-for': '1s' } });
   await node.until('web', hasRestarted(8));
@@ -119,7 +119,7 @@ test('a container that ends well again and again waits 0, 10, 20, 40 … 300 sec
   assert.deepEqual(waits, [0, 10, 20, 40, 80, 160, 300]);
 });
 
-test('a container in back-off says so, with its last end', async () => {
+test('a container in backoff reports CrashLoopBackOff with its last state', async () => {
   await using node = await startTestNode();
   const { metadata } = await node.create({
     annotations: { 'sim.kruise.io/run-for': '1s', 'sim.kruise.io/exit-code': '3' },
@@ -143,7 +143,7 @@ test('a container in back-off says so, with its last end', async () => {
   );
 });
 
-test('another image starts at once, however long the old one was to wait', async () => {
+test('a new image starts at once despite the backoff of the old one', async () => {
   await using node = await startTestNode();
   await node.create({ annotations: { 'sim.kruise.io/run-for': '1s' } });
   await node.until('web', (pod) => isWaiting('CrashLoopBackOff')(pod) && (containerOf(pod)?.restartCount ?? 0) >= 6);
@@ -155,7 +155,7 @@ test('another image starts at once, however long the old one was to wait', async
   assert.ok(node.clock.now() - at < 2000);
 });
 
-test('another image restarts that container alone', async () => {
+test('a new image restarts only its container', async () => {
   await using node = await startTestNode();
   await node.create({
     containers: [
@@ -184,7 +184,7 @@ test('another image restarts that container alone', async () => {
   checkHistory(node.history);
 });
 
-test('how a container ended is told for as long as the next one runs', async () => {
+test('the last state of a container is kept while the next instance runs', async () => {
   await using node = await startTestNode();
   await node.create({});
   await node.until('web', isReady);
@@ -193,14 +193,14 @@ test('how a container ended is told for as long as the next one runs', async () 
   await node.pass(60);
   const found = await node.server.client.get(podKind, reference);
   assert.notEqual(containerOf(found)?.lastState?.terminated, undefined);
-  // One is kept and no more.
+  // Only one dead instance is kept.
   await patchImage(node, 'c', 'nginx:1.27');
   await node.until('web', hasRestarted(2));
   await node.pass(60);
   assert.equal((await node.runtime.listContainers({})).containers.length, 2);
 });
 
-test('an image that cannot be had keeps its container waiting, longer each time', async () => {
+test('an image that cannot be pulled keeps its container waiting with backoff', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [{ name: 'c', image: 'docker.io/library/no-such-image:1' }] });
   const failed = await node.until('web', isWaiting('ErrImagePull'));
@@ -223,7 +223,7 @@ test('an image that cannot be had keeps its container waiting, longer each time'
   );
 });
 
-test('an image that must not be pulled and is not there is an error', async () => {
+test('a missing image with pull policy Never is an error', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [{ name: 'c', image: 'redis:7', imagePullPolicy: 'Never' }] });
   await node.until('web', isWaiting('ErrImageNeverPull'));
@@ -233,13 +233,13 @@ test('an image that must not be pulled and is not there is an error', async () =
   ]);
 });
 
-test('a name that is none of an image is an error', async () => {
+test('an invalid image name is an error', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [{ name: 'c', image: 'Not A Name' }] });
   await node.until('web', isWaiting('InvalidImageName'));
 });
 
-test('a readiness gate without its condition keeps the Pod from being ready, not its containers', async () => {
+test('a readiness gate without its condition keeps the Pod unready, but not its containers', async () => {
   await using node = await startTestNode();
   await node.create({ readinessGates: [{ conditionType: 'example.com/served' }] });
   const pod = await node.until('web', (found) => conditionOf(found, 'ContainersReady') === 'True');
@@ -253,7 +253,7 @@ test('a readiness gate without its condition keeps the Pod from being ready, not
   assert.equal(conditionOf(ready, 'example.com/served'), 'True');
 });
 
-test('a container is ready when its probe says so, and not before', async () => {
+test('a container becomes ready when its readiness probe succeeds', async () => {
   await using node = await startTestNode();
   await node.create({
     annotations: { 'sim.kruise.io/answers': '503 for 25s, 200' },
@@ -278,7 +278,7 @@ test('a container is ready when its probe says so, and not before', async () => 
   );
 });
 
-test('a container that does not start up in time is killed and started again', async () => {
+test('a container whose startup probe fails is restarted', async () => {
   await using node = await startTestNode();
   await node.create({
     annotations: { 'sim.kruise.io/answers': 'refuse' },
@@ -299,7 +299,7 @@ test('a container that does not start up in time is killed and started again', a
   assert.ok(!events.some((each) => each.includes('Liveness')));
 });
 
-test('a container that does not live is only killed where nothing is ever restarted', async () => {
+test('a container whose liveness probe fails is killed and not restarted with restartPolicy Never', async () => {
   await using node = await startTestNode();
   await node.create({
     restartPolicy: 'Never',
@@ -312,7 +312,7 @@ test('a container that does not live is only killed where nothing is ever restar
   checkHistory(node.history);
 });
 
-test('an init container that fails for good fails the Pod, whose containers never start', async () => {
+test('an init container that fails with restartPolicy Never fails the Pod', async () => {
   await using node = await startTestNode();
   await node.create({
     restartPolicy: 'Never',
@@ -327,7 +327,7 @@ test('an init container that fails for good fails the Pod, whose containers neve
   );
 });
 
-test('init containers run one after the other before the others', async () => {
+test('init containers run in order before regular containers', async () => {
   await using node = await startTestNode();
   await node.create({
     initContainers: ['one', 'two'].map((name) => ({ name, image: 'busybox:1.36', command: ['sh', '-c', 'sleep 2'] })),
@@ -345,7 +345,7 @@ test('init containers run one after the other before the others', async () => {
   assert.ok(parseTime(containerOf(pod)!.state!.running!.startedAt!) >= parseTime(two.finishedAt!));
 });
 
-test('a sidecar ends when all else is done, and how it ended does not matter', async () => {
+test('a sidecar terminates after the regular containers, and its exit code does not matter', async () => {
   await using node = await startTestNode();
   await node.create({
     restartPolicy: 'Never',
@@ -361,7 +361,7 @@ test('a sidecar ends when all else is done, and how it ended does not matter', a
   checkHistory(node.history);
 });
 
-test('a hook that takes too long leaves its container two seconds', async () => {
+test('a slow preStop hook leaves its container two seconds', async () => {
   await using node = await startTestNode();
   const stops: { at: number; timeout: number | undefined }[] = [];
   const { stopContainer } = node.runtime;
@@ -383,7 +383,7 @@ test('a hook that takes too long leaves its container two seconds', async () => 
   assert.deepEqual(stops, [{ at: at + 30_000, timeout: 2 }]);
 });
 
-test('a Pod that is deleted stays ready until its containers stop', async () => {
+test('a terminating Pod stays ready until its containers stop', async () => {
   await using node = await startTestNode();
   await node.create({ annotations: { 'sim.kruise.io/stop-latency': '4s' } });
   await node.until('web', isReady);
@@ -399,7 +399,7 @@ test('a Pod that is deleted stays ready until its containers stop', async () => 
   checkHistory(node.history);
 });
 
-test('a shorter grace period cuts a longer one short', async () => {
+test('a shorter grace period replaces a longer one', async () => {
   await using node = await startTestNode();
   await node.create({ annotations: { 'sim.kruise.io/stop-latency': 'never' }, terminationGracePeriodSeconds: 300 });
   await node.until('web', isReady);
@@ -411,7 +411,7 @@ test('a shorter grace period cuts a longer one short', async () => {
   assert.ok(node.clock.now() - at < 15_000);
 });
 
-test('a Pod that is taken away by force is ended on its node, too', async () => {
+test('a force-deleted Pod is killed on its node', async () => {
   await using node = await startTestNode();
   await node.create({});
   await node.until('web', isReady);
@@ -420,7 +420,7 @@ test('a Pod that is taken away by force is ended on its node, too', async () => 
   assert.deepEqual((await node.runtime.listPodSandbox({})).items, []);
 });
 
-test('a container waits for a ConfigMap, and starts when it is there', async () => {
+test('a container waits for a ConfigMap and starts when it exists', async () => {
   await using node = await startTestNode();
   await node.create({
     containers: [{ name: 'c', image: 'nginx:1.25', envFrom: [{ configMapRef: { name: 'settings' } }] }],
@@ -435,7 +435,7 @@ test('a container waits for a ConfigMap, and starts when it is there', async () 
   await node.until('web', isReady);
 });
 
-test('a Pod that is at work too long fails', async () => {
+test('a Pod that exceeds its active deadline fails', async () => {
   await using node = await startTestNode();
   await node.create({ activeDeadlineSeconds: 20 });
   await node.until('web', isReady);
@@ -453,7 +453,7 @@ test('a Pod that is at work too long fails', async () => {
   checkHistory(node.history);
 });
 
-test('a Pod that does not fit is refused', async () => {
+test('a Pod that does not fit is rejected', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [{ name: 'c', image: 'nginx:1.25', resources: { requests: { cpu: '5' } } }] });
   const pod = await node.until('web', hasPhase('Failed'));
@@ -464,7 +464,7 @@ test('a Pod that does not fit is refused', async () => {
   await node.until('web', isGone);
 });
 
-test('what a Pod leaves is there for the next', async () => {
+test('resources of a removed Pod are available to the next one', async () => {
   await using node = await startTestNode();
   const greedy = [{ name: 'c', image: 'nginx:1.25', resources: { requests: { cpu: '3' } } }];
   await node.create({ name: 'first', containers: greedy });
@@ -477,7 +477,7 @@ test('what a Pod leaves is there for the next', async () => {
   await node.until('third', isReady);
 });
 
-test('a sandbox that dies is replaced, and everything starts anew', async () => {
+test('a dead sandbox is replaced, and all containers restart', async () => {
   await using node = await startTestNode();
   await node.create({ initContainers: [{ name: 'init', image: 'busybox:1.36', command: ['true'] }] });
   const before = await node.until('web', isReady);
@@ -493,7 +493,7 @@ test('a sandbox that dies is replaced, and everything starts anew', async () => 
   );
 });
 
-test('restarts are counted on from the logs where nothing else is left', async () => {
+test('restart counts continue from the log files', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   const created = await client.create(podKind, {
@@ -508,7 +508,7 @@ test('restarts are counted on from the logs where nothing else is left', async (
   assert.equal(containerOf(pod)?.restartCount, 4);
 });
 
-test('a phase that someone else made final stays, and the Pod ends', async () => {
+test('a terminal phase set by another client is kept, and the Pod terminates', async () => {
   await using node = await startTestNode();
   await node.create({});
   const pod = await node.until('web', isReady);
@@ -524,7 +524,7 @@ test('a phase that someone else made final stays, and the Pod ends', async () =>
   assert.notEqual(containerOf(after)?.state?.terminated, undefined);
 });
 
-test('what others put into the capacity of a node stays, and can be had', async () => {
+test('extended resources in the node capacity are kept and allocatable', async () => {
   await using node = await startTestNode();
   const patch = { status: { capacity: { 'example.com/gpu': '2' } } };
   await node.server.client.patch(nodeKind, { name: 'node-1' }, patch, { type: 'strategic', subresource: 'status' });
@@ -534,7 +534,7 @@ test('what others put into the capacity of a node stays, and can be had', async 
   assert.equal(found.status?.allocatable?.['example.com/gpu'], '2');
 });
 
-test('a kubelet that starts again goes on where it was', async () => {
+test('a restarted kubelet continues without changes', async () => {
   await using node = await startTestNode();
   await node.create({});
   const before = await node.until('web', isReady);
@@ -546,7 +546,7 @@ test('a kubelet that starts again goes on where it was', async () => {
   await node.until('web', isGone);
 });
 
-test('an ephemeral container joins a Pod that runs', async () => {
+test('an ephemeral container joins a running Pod', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   await node.create({});
@@ -563,7 +563,7 @@ test('an ephemeral container joins a Pod that runs', async () => {
   assert.equal(isReady(ended), true);
 });
 
-test('a hook after the start that fails costs the container its life', async () => {
+test('a failed postStart hook kills the container', async () => {
   await using node = await startTestNode();
   await node.create({
     annotations: { 'sim.kruise.io/exec': '1' },
@@ -578,7 +578,7 @@ test('a hook after the start that fails costs the container its life', async () 
   ]);
 });
 
-test('a container is shown to run once its hook after the start is through, each time it starts', async () => {
+test('a container is reported as running after its postStart hook, on every start', async () => {
   await using node = await startTestNode();
   await node.create({
     annotations: { 'sim.kruise.io/exec': '0', 'sim.kruise.io/exec-latency': '20s', 'sim.kruise.io/run-for': '60s' },
@@ -601,7 +601,7 @@ test('a container is shown to run once its hook after the start is through, each
   checkHistory(node.history);
 });
 
-test('an image that cannot be had leaves the Pod running, with the end of what it was to replace', async () => {
+test('an image update that cannot be pulled leaves the Pod running with the terminated state of the old container', async () => {
   await using node = await startTestNode();
   await node.create({});
   const before = await node.until('web', isReady);
@@ -615,14 +615,14 @@ test('an image that cannot be had leaves the Pod running, with the end of what i
   checkHistory(node.history);
 });
 
-test('a Pod on the network of its node has the addresses of that', async () => {
+test('a host-network Pod has the IPs of its node', async () => {
   await using node = await startTestNode();
   await node.create({ hostNetwork: true });
   const pod = await node.until('web', isReady);
   assert.deepEqual([pod?.status?.podIP, pod?.status?.hostIP], ['172.18.0.2', '172.18.0.2']);
 });
 
-test('a sidecar that stops is started again beside a Pod that never restarts anything', async () => {
+test('a sidecar restarts even in a Pod with restartPolicy Never', async () => {
   await using node = await startTestNode();
   await node.create({
     restartPolicy: 'Never',
@@ -633,7 +633,7 @@ test('a sidecar that stops is started again beside a Pod that never restarts any
   assert.equal(containerOf(pod)?.restartCount, 0);
 });
 
-test('a sidecar ends after what it serves', async () => {
+test('a sidecar terminates after the containers it serves', async () => {
   await using node = await startTestNode();
   await node.create({
     annotations: { 'c.sim.kruise.io/stop-latency': '5s' },
@@ -648,7 +648,7 @@ test('a sidecar ends after what it serves', async () => {
   assert.equal(end('c') - parseTime(containerOf(last)!.state!.terminated!.startedAt!) >= 5000, true);
 });
 
-test('a label of a Pod may change without anything restarting', async () => {
+test('a label change restarts nothing', async () => {
   await using node = await startTestNode();
   await node.create({});
   const before = await node.until('web', isReady);
@@ -662,7 +662,7 @@ test('a label of a Pod may change without anything restarting', async () => {
   assert.deepEqual((await node.get('web')).status, before?.status);
 });
 
-test('the runtime is not asked for what others write into a Pod', async () => {
+test('status changes of other clients cause no runtime calls', async () => {
   await using node = await startTestNode();
   await node.create({ readinessGates: [{ conditionType: 'example.com/served' }] });
   await node.until('web', (found) => conditionOf(found, 'ContainersReady') === 'True');
@@ -677,7 +677,7 @@ test('the runtime is not asked for what others write into a Pod', async () => {
   assert.ok(!(await node.events('web')).some((each) => each.includes('FailedSync')));
 });
 
-test('a node whose runtime fails is not ready, and is again when it is back', async () => {
+test('a node whose runtime fails is not ready until the runtime recovers', async () => {
   await using node = await startTestNode();
   const { status } = node.runtime;
   const readiness = async () => {
@@ -704,7 +704,7 @@ test('a node renews its lease every ten seconds', async () => {
   assert.ok(renewals >= 50 && renewals <= 60);
 });
 
-test('a machine that is about to stop ends its Pods, and takes no more', async () => {
+test('a node shutdown terminates the Pods and rejects new ones', async () => {
   await using node = await startTestNode();
   await node.create({});
   await node.until('web', isReady);
@@ -723,7 +723,7 @@ test('a machine that is about to stop ends its Pods, and takes no more', async (
   assert.equal(findCondition(conditions, 'Ready')?.message, 'node is shutting down');
 });
 
-test('a runtime that tells nothing by itself is asked every second', async () => {
+test('a runtime without events is relisted every second', async () => {
   const unimplemented = async function* () {
     yield* [];
     throw new GrpcError('UNIMPLEMENTED', 'no events', { wasSent: true });
@@ -736,7 +736,7 @@ test('a runtime that tells nothing by itself is asked every second', async () =>
   await node.until('web', hasRestarted(1));
 });
 
-test('a node that does not hear from its runtime for minutes is not ready', async () => {
+test('a node without runtime events for minutes is not ready', async () => {
   await using node = await startTestNode();
   const { getContainerEvents } = node.runtime;
   const broken = async function* () {
@@ -762,7 +762,7 @@ test('a node that does not hear from its runtime for minutes is not ready', asyn
   assert.equal(await readiness(), 'True: kubelet is posting ready status');
 });
 
-test('a node says how it is when that changes, and every five minutes', async () => {
+test('a node reports its status on changes and every five minutes', async () => {
   await using node = await startTestNode();
   const versionOf = async () => (await node.server.client.get(nodeKind, { name: 'node-1' })).metadata.resourceVersion;
   const first = await versionOf();
@@ -775,7 +775,7 @@ test('a node says how it is when that changes, and every five minutes', async ()
   assert.equal(await versionOf(), second);
 });
 
-test('who was there first has the room when a kubelet starts anew', async () => {
+test('the oldest Pods are admitted first after a kubelet restart', async () => {
   const resources = { requests: { cpu: '3' } };
   await using node = await startTestNode();
   await node.create({ name: 'first', containers: [{ name: 'c', image: 'nginx:1.25', resources }] });
@@ -789,7 +789,7 @@ test('who was there first has the room when a kubelet starts anew', async () => 
   assert.equal(isReady(await node.get('first')), true);
 });
 
-test('one dead container of a name is kept, and none of a Pod that is gone', async () => {
+test('one dead container per name is kept, and none of a removed Pod', async () => {
   await using node = await startTestNode();
   await node.create({ annotations: { 'sim.kruise.io/run-for': '1s' } });
   await node.until('web', hasRestarted(4));
@@ -801,7 +801,7 @@ test('one dead container of a name is kept, and none of a Pod that is gone', asy
   assert.deepEqual(await states(), []);
 });
 
-test('a node that is deleted stays so until its kubelet starts anew', async () => {
+test('a deleted Node is registered again only after a kubelet restart', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   await client.delete(nodeKind, { name: 'node-1' });
@@ -811,7 +811,7 @@ test('a node that is deleted stays so until its kubelet starts anew', async () =
   assert.equal((await client.list(nodeKind)).items.length, 1);
 });
 
-test('a kubelet that stops leaves things as they are, and the next goes on from there', async () => {
+test('a stopped kubelet leaves containers as they are for the next one', async () => {
   await using node = await startTestNode();
   await node.create({
     annotations: { 'sim.kruise.io/start-latency': '5s', 'sim.kruise.io/answers': '503 for 60s, 200' },
@@ -825,7 +825,7 @@ test('a kubelet that stops leaves things as they are, and the next goes on from 
   assert.deepEqual(containers.map(({ metadata }) => metadata.name).sort(), ['a', 'b']);
 });
 
-test('a quiet kubelet records warnings alone', async () => {
+test('a quiet kubelet records only warnings', async () => {
   await using node = await startTestNode({ kubelet: { quiet: true } });
   await node.create({ annotations: { 'sim.kruise.io/run-for': '1s' } });
   await node.until('web', isWaiting('CrashLoopBackOff'));
@@ -833,7 +833,7 @@ test('a quiet kubelet records warnings alone', async () => {
   assert.ok(events.length > 0 && events.every((each) => each.startsWith('Warning')));
 });
 
-test('images that someone else has pulled are told, too', async () => {
+test('images pulled by other clients are reported', async () => {
   await using node = await startTestNode();
   void node.runtime.pullImage({ image: { image: 'redis:7' } });
   await node.pass(60);
@@ -841,7 +841,7 @@ test('images that someone else has pulled are told, too', async () => {
   assert.ok(images?.some(({ names }) => names?.includes('docker.io/library/redis:7')));
 });
 
-test('a log that is a file is found by the names of its container', async () => {
+test('a log file has a symlink with the names of its container', async () => {
   await using node = await startTestNode();
   const { files } = node.runtime;
   const { startContainer } = node.runtime;
@@ -867,7 +867,7 @@ test('a log that is a file is found by the names of its container', async () => 
   assert.deepEqual(await files.list('/var/log/containers'), []);
 });
 
-test('what is left of a Pod that went while no kubelet was there is cleared away', async () => {
+test('leftovers of Pods deleted while no kubelet ran are removed', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   await node.create({ volumes: [{ name: 'v', emptyDir: {} }] });

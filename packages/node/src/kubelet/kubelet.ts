@@ -1,6 +1,6 @@
 /**
- * A kubelet: runs the Pods that are bound to its node through the runtime it is given, and tells the API what becomes of
- * them. It does something when something happens; a node at rest costs it a lease to renew.
+ * Kubelet: runs the Pods bound to its node through a container runtime and reports their status to the API server. The
+ * kubelet is event-driven; an idle node only renews its lease.
  */
 import type { Node, NodeSystemInfo } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
@@ -46,71 +46,71 @@ import { createStatusWriter } from './status-writer.ts';
 import { createTokens } from './tokens.ts';
 import { createUserNamespaces } from './user-namespaces.ts';
 
-/** What a kubelet is told. */
+/** Options of a kubelet. */
 export type KubeletOptions = {
-  /** Whoever this is should be `system:node:<nodeName>` of the group `system:nodes`. */
+  /** Client authenticated as `system:node:<nodeName>` in the group `system:nodes`. */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly runtime: NodeRuntime;
   readonly nodeName: string;
   readonly log?: Log;
-  /** Where it sees the cluster; by default by watches of its own. */
+  /** Informers of the cluster; the kubelet starts its own watches by default. */
   readonly sources?: Sources;
   readonly hostname?: string;
-  /** Addresses of the node. */
+  /** IP addresses of the node. */
   readonly addresses?: readonly string[];
   readonly labels?: { readonly [key: string]: string };
   readonly taints?: NodeDescription['taints'];
   readonly unschedulable?: boolean;
   readonly providerId?: string;
-  /** What the machine has; `pods` is 110 unless it says otherwise. */
+  /** Resource capacity of the node; `pods` defaults to 110. */
   readonly capacity?: ResourceList;
-  /** What of it is for the system, and not for Pods; below what they are evicted is not for them, either. */
+  /** Resources reserved for the system. The hard eviction thresholds are subtracted from allocatable, too. */
   readonly reserved?: ResourceList;
   readonly info?: Partial<NodeSystemInfo>;
-  /** Where its own API is served. */
+  /** Port of the kubelet API. */
   readonly port?: number;
   readonly settings?: Partial<NodeSettings>;
   readonly gates?: KubeletGates;
-  /** How often images are pulled; without it, as often as is asked for. */
+  /** Rate limit of image pulls; unlimited if absent. */
   readonly pullLimit?: BucketOptions;
-  /** A folder of the node whose files are Pods to run. */
+  /** Directory of static Pod manifests. */
   readonly staticPodPath?: string;
-  /** Below what Pods are evicted. */
+  /** Hard eviction thresholds. */
   readonly evictionHard?: readonly Threshold[];
-  /** Below what they are evicted if it stays so for a while, and given time. */
+  /** Soft eviction thresholds, each with a grace period. */
   readonly evictionSoft?: readonly (Threshold & { readonly patienceSeconds: number })[];
-  /** The most they are then given. */
+  /** Maximum grace period of Pods evicted because of a soft threshold. */
   readonly evictionMaxPodGraceSeconds?: number;
-  /** What the machine has left; by default what it has without what containers use. */
+  /** Observations of the node's resources; by default the capacity minus the usage of the containers. */
   readonly supplies?: () => Promise<Supplies>;
-  /** Records no events but warnings: three for each Pod are much where there are very many. */
+  /** Records Warning events only. Three Normal events per Pod are too many in very large clusters. */
   readonly quiet?: boolean;
-  /** Where it counts; by default where nobody else does. */
+  /** Metrics registry; by default a new one. */
   readonly metrics?: MetricRegistry;
 };
 
-/** A kubelet at work. */
+/** A running kubelet. */
 export type Kubelet = {
   readonly nodeName: string;
   readonly node: () => Node | undefined;
-  /** The workers of its Pods. */
+  /** Pod workers of all Pods on the node. */
   readonly workers: () => readonly PodWorker[];
   readonly find: (namespace: string, name: string) => PodWorker | undefined;
-  /** Resolves once the node is in the API. */
+  /** Resolves once the Node is registered. */
   readonly registered: Promise<void>;
-  /** Its own API. */
+  /** HTTP handler of the kubelet API. */
   readonly handler: KubeletHandler;
-  /** Resolves when what was said of Pods so far has been written. */
+  /** Resolves when all pending status updates are written. */
   settled(): Promise<void>;
-  /** Ends all Pods for the machine is about to stop, those it cannot be without last; no Pod is taken from here on. */
+  /** Graceful node shutdown: terminates all Pods, critical Pods last, and rejects new ones. */
   shutDown(graceSeconds: number): Promise<void>;
-  /** Resolves when it has come to a stop after the signal was aborted. */
+  /** Resolves when the kubelet has stopped after the signal was aborted. */
   readonly stopped: Promise<void>;
 };
 
-/** The version a kubelet says it is. */
+/** Version that the kubelet reports. */
 export const kubeletVersion = 'v1.33.4';
 
 const defaultCapacity = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110' };
@@ -137,16 +137,16 @@ const defaultSettings: NodeSettings = {
   containerLogsDirectory: '/var/log/containers',
 };
 
-/** Runs a kubelet until the signal is aborted. Containers go on running. */
+/** Runs a kubelet until the signal is aborted. Containers keep running afterwards. */
 export async function runKubelet(options: KubeletOptions, signal: AbortSignal): Promise<void> {
   await createKubelet(options, signal).stopped;
 }
 
-/** Starts a kubelet, which works until the signal is aborted. */
+/** Starts a kubelet that runs until the signal is aborted. */
 export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kubelet {
   const { client, clock, random, runtime, nodeName, log = silentLog } = options;
   const onError = (error: unknown) => {
-    if (!signal.aborted) log.warn({ node: nodeName, error }, 'a request failed');
+    if (!signal.aborted) log.warn({ node: nodeName, error }, 'request failed');
   };
   const sources = options.sources ?? ownSources(client, clock, random, { nodeName, onError }, signal);
   const recorder = createEventRecorder(
@@ -183,7 +183,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
 
   let staticPods: StaticPods | undefined;
   let isShuttingDown = false;
-  /** Whether all Pods are known that there were at first. */
+  /** True once the initial Pods and the static Pods are known. */
   let hasFollowed = false;
   const workers = new Map<string, PodWorker>();
   const byName = new Map<string, PodWorker>();
@@ -301,7 +301,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     } else if (!isForWantOfResources(refusal) || !isCriticalPod(pod) || !makeRoom(worker)) worker.reject(refusal);
   }
 
-  /** Ends others so that there is room for a Pod the node cannot be without; whether that is possible. */
+  /** Preempts other Pods to admit a critical Pod; returns false if no set of victims makes enough room. */
   function makeRoom(worker: PodWorker): boolean {
     const pod = worker.pod();
     const node = agent.node();
@@ -321,7 +321,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     return victims.length > 0;
   }
 
-  /** Pods that were there before are let in as they came, so that those who had room have it still. */
+  /** Admits existing Pods in creation order, so that Pods that fit before a restart still fit. */
   async function followPods(): Promise<void> {
     const early = new Map<string, Pod>();
     let isEarly = true;
@@ -342,7 +342,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     await clearAway();
   }
 
-  /** What Pods left that are gone has nobody else to clear it away. */
+  /** Removes what deleted Pods left behind: their workers no longer exist. */
   const clearAway = () => removeOrphans({ runtime, settings, isKnown: (uid) => workers.has(uid) }, signal);
 
   async function shutDown(graceSeconds: number): Promise<void> {
@@ -368,7 +368,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
         changed(uid, isThere) {
           const worker = workers.get(uid);
           if (worker) worker.runtimeChanged();
-          // A kubelet before this one may have had it made, and not have lived to see it.
+          // A previous kubelet may have created the sandbox and stopped before it saw the sandbox.
           else if (isThere && hasFollowed) void clearAway().catch(onError);
         },
         missed() {

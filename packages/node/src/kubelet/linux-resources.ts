@@ -1,4 +1,4 @@
-/** Resources of the API as the kernel counts them (cri.md §7.4, §7.5). */
+/** Conversion of API resources to cgroup settings. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { computeQosClass } from '@kruise/api/core/pod-qos';
@@ -9,7 +9,7 @@ import type { LinuxContainerResources } from '../cri/messages.ts';
 import { isCriticalPod } from './critical.ts';
 import type { ActualResources } from './runtime-pod.ts';
 
-/** A share of processor time is counted in periods of this length. */
+/** CFS quota period. */
 const periodMicroseconds = 100_000;
 const minShares = 2;
 const maxShares = 262_144;
@@ -20,7 +20,7 @@ export function sharesOf(milliCpu: number): number {
   return Math.min(maxShares, Math.max(minShares, Math.floor((milliCpu * 1024) / 1000)));
 }
 
-/** 0 is none. */
+/** Converts CPU to a CFS quota; 0 means no quota. */
 export function quotaOf(milliCpu: number): number {
   return milliCpu === 0 ? 0 : Math.max(minQuota, Math.floor((milliCpu * periodMicroseconds) / 1000));
 }
@@ -28,7 +28,7 @@ export function quotaOf(milliCpu: number): number {
 const milli = (quantity: string | undefined) => (quantity === undefined ? 0 : milliValue(parseQuantity(quantity)));
 const whole = (quantity: string | undefined) => (quantity === undefined ? 0 : quantityValue(parseQuantity(quantity)));
 
-/** What a container may use. */
+/** Returns the cgroup resources of a container. */
 export function linuxResourcesOf(
   pod: Pod,
   container: Container,
@@ -41,11 +41,11 @@ export function linuxResourcesOf(
   };
 }
 
-/** The part of it that can be changed while it runs. */
+/** Returns the resources that can be changed while the container runs. */
 export function resizableResources(resources: ResourceRequirements | undefined): LinuxContainerResources {
   const { requests, limits } = resources ?? {};
   const limit = milli(limits?.cpu);
-  // Without a request the limit is taken for one, unless the request says zero.
+  // The request defaults to the limit unless the request is explicitly zero.
   const request = requests?.cpu === undefined ? limit : milli(requests.cpu);
   const memory = whole(limits?.memory);
   const quota = quotaOf(limit);
@@ -57,7 +57,7 @@ export function resizableResources(resources: ResourceRequirements | undefined):
   };
 }
 
-/** What a runtime says that a container has, in units of the API. */
+/** Converts the resources that the runtime reports to API units. */
 export function actualResourcesOf(linux: LinuxContainerResources | undefined): ActualResources | undefined {
   if (!linux) return undefined;
   const { cpuShares = 0, cpuQuota = 0, cpuPeriod = 0, memoryLimitInBytes = 0 } = linux;
@@ -68,7 +68,7 @@ export function actualResourcesOf(linux: LinuxContainerResources | undefined): A
   };
 }
 
-/** Who goes first when the node has no memory left. */
+/** Returns the OOM score adjustment: containers with a higher score are killed first. */
 export function oomScoreOf(pod: Pod, container: Container, memoryCapacity: number): number {
   const { spec, status } = pod;
   if (isCriticalPod(pod) && spec?.priorityClassName === 'system-node-critical') return -997;
@@ -83,12 +83,12 @@ export function oomScoreOf(pod: Pod, container: Container, memoryCapacity: numbe
   if (!spec?.initContainers?.some(({ name, restartPolicy }) => name === container.name && restartPolicy === 'Always')) {
     return own;
   }
-  // A sidecar is not to go before what it serves.
+  // A sidecar must not be killed before the containers it serves.
   const least = Math.min(...(spec.containers ?? []).map(({ resources }) => whole(resources?.requests?.memory)));
   return Math.min(own, scoreFor(least));
 }
 
-/** What all containers of a Pod together may use, without what running the Pod itself takes. */
+/** Returns the cgroup resources of all containers of a Pod, without the Pod overhead. */
 export function podLinuxResources({ spec }: Pod): LinuxContainerResources {
   if (!spec) return {};
   const requests = podRequests(spec, { overhead: false });
@@ -104,7 +104,7 @@ export function podLinuxResources({ spec }: Pod): LinuxContainerResources {
   };
 }
 
-/** Where in the tree of control groups a Pod has its place. */
+/** Returns the parent cgroup of a Pod. */
 export function cgroupParentOf({ metadata, spec, status }: Pod, driver: 'SYSTEMD' | 'CGROUPFS'): string {
   const qosClass = (status?.qosClass ?? (spec ? computeQosClass(spec) : 'BestEffort')).toLowerCase();
   const uid = metadata.uid ?? '';

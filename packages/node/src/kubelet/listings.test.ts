@@ -5,13 +5,13 @@ import { isPodReady } from '@kruise/machinery/pods';
 import { createListings } from './listings.ts';
 import { startTestNode } from './testing/test-node.ts';
 
-test('who waits for a listing has one that was asked for later than what it knows', async () => {
+test('a waiter resolves with a relist requested after its time', async () => {
   const listings = createListings();
   const seen: string[] = [];
   const waiting = [-1, 10, 20].map((at) => listings.newerThan(at).then(() => seen.push(`newer than ${at}`)));
   for (const askedAt of [0, 10, 11, 21]) {
     listings.listed(askedAt);
-    // Whoever it helps has gone on by the next turn.
+    // A resolved waiter continues within the next turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     seen.push(`asked at ${askedAt}`);
   }
@@ -33,12 +33,12 @@ const secondsOf = (time: string | null | undefined) => Date.parse(time ?? '') / 
 const rows = [
   {
     EventedPLEG: true,
-    name: 'a kubelet that hears of containers at once goes on when a hook is through',
+    name: 'a kubelet with runtime events continues when a hook completes',
     seconds: [10],
   },
   {
     EventedPLEG: false,
-    name: 'one that asks once a second asks twice before it goes on: what became of the hook, and what is to come',
+    name: 'a kubelet that relists every second needs two relists: for the result of the hook and for the next step',
     seconds: [11, 12],
   },
 ];
@@ -55,7 +55,7 @@ for (const { EventedPLEG, name, seconds } of rows) {
     });
     await node.until('web', (pod) => pod !== undefined && isPodReady(pod));
 
-    // Each container is updated once the one before it is seen to run.
+    // Each container is updated once the previous one runs.
     for (const container of ['first', 'second']) {
       const patch = { spec: { containers: [{ name: container, image: 'nginx:1.26' }] } };
       await client.patch(podKind, { name: 'web', namespace: 'default' }, patch, { type: 'strategic' });

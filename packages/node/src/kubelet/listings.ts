@@ -1,19 +1,19 @@
 /**
- * Where a kubelet hears of its containers only by asking for all of them now and then, a pass over a Pod waits for a
- * listing that is newer than the pass before: else it would act on what it has itself just changed, unseen. So two steps
- * of a Pod are a listing apart, as they are in Kubernetes.
+ * Relists of the runtime. Without runtime events, the kubelet learns of container changes only from periodic relists,
+ * so each sync of a Pod waits for a relist newer than the previous sync; otherwise it would act on stale state. Two
+ * syncs of a Pod are therefore a relist apart, as with the Generic PLEG in Kubernetes.
  */
 import type { Instant } from '@kruise/values/time';
 
-/** The listings of all that a runtime has. */
+/** Relists of all sandboxes and containers. */
 export type Listings = {
-  /** There was one, which was asked for at this time. */
+  /** Records a relist that was requested at this time. */
   listed(askedAt: Instant): void;
-  /** Resolves once there is one that was asked for after this time. */
+  /** Resolves once a relist requested after this time has completed. */
   newerThan(at: Instant): Promise<void>;
 };
 
-/** The listings of a runtime that has not been asked yet. */
+/** Creates the relist state of a runtime that has not been listed yet. */
 export function createListings(): Listings {
   let newest = Number.NEGATIVE_INFINITY;
   let next = Promise.withResolvers<void>();

@@ -8,22 +8,22 @@ import { createFileTree } from '../cri/simulated/file-tree.ts';
 import { hostFiles } from '../cri/simulated/host-files.ts';
 import { defaultLogLimits, planRotation, type RotationContext, rotateLogs } from './log-rotation.ts';
 
-test('a log is put away at 10 MiB, and four older ones are kept', () => {
+test('a log is rotated at 10 MiB, and four rotated logs are kept', () => {
   assert.deepEqual(defaultLogLimits, { maxSizeBytes: 10 * 2 ** 20, maxFiles: 5, intervalMs: 10_000 });
 });
 
 type Row = readonly [name: string, beside: string, removed: string, compressed: string];
 const rows: Row[] = [
-  ['nothing is there yet', '', '', ''],
-  ['the last one is compressed', '0.log.1', '', '0.log.1'],
-  ['those that are compressed stay so', '0.log.1.gz 0.log.2', '', '0.log.2'],
-  ['the oldest go', '0.log.1.gz 0.log.2.gz 0.log.3.gz 0.log.4', '0.log.1.gz', '0.log.4'],
-  ['what was not ended goes', '0.log.1.tmp 0.log.1', '0.log.1.tmp', '0.log.1'],
-  ['what is there compressed as well goes', '0.log.1 0.log.1.gz', '0.log.1', ''],
-  ['logs of other attempts are not its own', '1.log.1 1.log 10.log.1', '', ''],
+  ['the first rotation has no rotated logs', '', '', ''],
+  ['the last rotated log is compressed', '0.log.1', '', '0.log.1'],
+  ['compressed logs are kept', '0.log.1.gz 0.log.2', '', '0.log.2'],
+  ['the oldest logs are removed', '0.log.1.gz 0.log.2.gz 0.log.3.gz 0.log.4', '0.log.1.gz', '0.log.4'],
+  ['an unfinished compression is removed', '0.log.1.tmp 0.log.1', '0.log.1.tmp', '0.log.1'],
+  ['a log that exists compressed as well is removed', '0.log.1 0.log.1.gz', '0.log.1', ''],
+  ['logs of other attempts are ignored', '1.log.1 1.log 10.log.1', '', ''],
 ];
 for (const [name, beside, removed, compressed] of rows) {
-  test(`before a log is put away ${name}`, () => {
+  test(`${name}`, () => {
     const words = (text: string) => text.split(' ').filter(Boolean);
     assert.deepEqual(planRotation(['0.log', ...words(beside)], '0.log', 5), {
       removed: words(removed),
@@ -32,7 +32,7 @@ for (const [name, beside, removed, compressed] of rows) {
   });
 }
 
-/** Containers with logs of their own, of which the runtime begins another when it is told. */
+/** Creates containers with log files, and a runtime that reopens them. */
 async function scene(logs: { readonly [name: string]: string | undefined }, reopen?: () => Promise<void>) {
   const clock = virtualClock(instantOf(2026, 1, 2));
   const files = hostFiles(createFileTree({ now: clock.now, space: { usedBytes: 0, limitBytes: 1e9 } }));
@@ -55,13 +55,13 @@ async function scene(logs: { readonly [name: string]: string | undefined }, reop
   };
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (_fields: object, message: string) => void warnings.push(message) };
-  // Of the runtime only what is asked for is there.
+  // The cast is safe: the tests use only these calls of the runtime.
   const context = { runtime, files, clock, log } as unknown as RotationContext;
   return { context, clock, files, reopened, warnings };
 }
 const limits = { ...defaultLogLimits, maxSizeBytes: 10 };
 
-test('a log that is long enough is renamed and begun anew; others are left alone', async () => {
+test('a log that is too long is rotated; others are left alone', async () => {
   const { context, files, reopened } = await scene({ long: 'x'.repeat(10), short: 'x'.repeat(9) });
   await rotateLogs(context, limits);
   assert.deepEqual(await files.list('/logs/long'), ['0.log', '0.log.20260102-000000']);
@@ -69,7 +69,7 @@ test('a log that is long enough is renamed and begun anew; others are left alone
   assert.deepEqual(reopened, ['long']);
 });
 
-test('all but the newest of those put away are compressed, and no more are kept than may be', async () => {
+test('all rotated logs but the newest are compressed, and only the maximum number is kept', async () => {
   const { context, clock, files } = await scene({ c: '' });
   for (let round = 0; round < 8; round++) {
     await files.writeFile('/logs/c/0.log', `${round}`.repeat(10));
@@ -87,18 +87,18 @@ test('all but the newest of those put away are compressed, and no more are kept 
   assert.equal(gunzipSync(await files.readFile(`/logs/c/${names[1]}`)).toString(), '4'.repeat(10));
 });
 
-test('a log that is gone is begun anew', async () => {
+test('a deleted log is reopened', async () => {
   const { context, reopened } = await scene({ gone: undefined });
   await rotateLogs(context, limits);
   assert.deepEqual(reopened, ['gone']);
 });
 
-test('a log that cannot be begun anew has its name back, and others have their turn', async () => {
+test('a log that cannot be reopened gets its name back, and other logs are rotated', async () => {
   let failures = 1;
   const { context, files, reopened, warnings } = await scene({ a: 'x'.repeat(10), b: 'x'.repeat(10) }, async () => {
     if (failures-- > 0) throw new Error('no luck');
   });
   await rotateLogs(context, limits);
   assert.deepEqual(await files.list('/logs/a'), ['0.log']);
-  assert.deepEqual([reopened, warnings], [['b'], ['a log could not be rotated']]);
+  assert.deepEqual([reopened, warnings], [['b'], ['container log rotation failed']]);
 });

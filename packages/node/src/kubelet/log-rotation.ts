@@ -1,7 +1,7 @@
 /**
- * Keeps the logs of running containers from growing without end, where the runtime writes them to files (cri.md §5). A
- * log that has become too long is renamed, and the runtime begins a new one; the last but one of the renamed is
- * compressed, for the last may still be read by those who collect logs.
+ * Log rotation of running containers, for runtimes that write log files. A log that exceeds its maximum size is renamed
+ * and the runtime reopens the log. Rotated logs are compressed except for the newest, which log collectors may still
+ * read.
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -11,9 +11,9 @@ import { formatTime, type Instant } from '@kruise/values/time';
 import type { HostFiles, RuntimeService } from '../cri/runtime.ts';
 
 export type LogLimits = {
-  /** A log of this size is put away. */
+  /** Size at which a log is rotated. */
   readonly maxSizeBytes: number;
-  /** So many files a container has at most, the one being written included. */
+  /** Maximum number of log files per container, including the current one. */
   readonly maxFiles: number;
   readonly intervalMs: number;
 };
@@ -27,11 +27,11 @@ export type RotationContext = {
   readonly log: Log;
 };
 
-/** Looks after logs until the signal is aborted. */
+/** Rotates container logs until the signal is aborted. */
 export function startLogRotation(context: RotationContext, limits: LogLimits, signal: AbortSignal): void {
   let isBusy = false;
   const rotate = async () => {
-    // To compress may take longer than to wait.
+    // Compression may take longer than the interval.
     if (isBusy) return;
     isBusy = true;
     await rotateLogs(context, limits).finally(() => {
@@ -39,12 +39,12 @@ export function startLogRotation(context: RotationContext, limits: LogLimits, si
     });
   };
   const onError = (error: unknown) => {
-    if (!signal.aborted) context.log.warn({ error }, 'logs could not be rotated');
+    if (!signal.aborted) context.log.warn({ error }, 'log rotation failed');
   };
   every(context.clock, limits.intervalMs, () => void rotate().catch(onError), signal);
 }
 
-/** Puts away the logs of running containers that are too long. */
+/** Rotates the logs of running containers that exceed the maximum size. */
 export async function rotateLogs(context: RotationContext, limits: LogLimits): Promise<void> {
   const { runtime, log } = context;
   const { containers } = await runtime.listContainers({ filter: { state: 'CONTAINER_RUNNING' } });
@@ -52,8 +52,8 @@ export async function rotateLogs(context: RotationContext, limits: LogLimits): P
     try {
       await rotateLog(id, context, limits);
     } catch (error) {
-      // Another container's log is none the worse for it.
-      log.warn({ container: id, error }, 'a log could not be rotated');
+      // A failure must not affect the logs of other containers.
+      log.warn({ container: id, error }, 'container log rotation failed');
     }
   }
 }
@@ -62,7 +62,7 @@ async function rotateLog(containerId: string, context: RotationContext, limits: 
   const { runtime, files, clock } = context;
   const { logPath } = (await runtime.containerStatus({ containerId })).status;
   const stat = await files.stat(logPath);
-  // Someone has taken it away: the runtime is to begin another.
+  // The log was deleted: the runtime must create a new one.
   if (!stat) return runtime.reopenContainerLog({ containerId });
   if (stat.sizeBytes < limits.maxSizeBytes) return;
 
@@ -76,20 +76,20 @@ async function rotateLog(containerId: string, context: RotationContext, limits: 
   try {
     await runtime.reopenContainerLog({ containerId });
   } catch (error) {
-    // The runtime goes on writing to the file it has, which is to be found under its name.
+    // The runtime keeps writing to the open file, so the file gets its name back.
     await files.rename(rotated, logPath);
     throw error;
   }
 }
 
-/** What is to become of the files beside a log before it joins them: which go, and which are compressed. */
+/** Returns the rotated logs to remove and to compress before the next rotation. */
 export function planRotation(
   names: readonly string[],
   log: string,
   maxFiles: number,
 ): { readonly removed: readonly string[]; readonly compressed: readonly string[] } {
   const beside = names.filter((name) => name.startsWith(`${log}.`)).sort();
-  // What was begun and not ended, and what is there compressed as well.
+  // Leftovers: unfinished compressions, and files that exist compressed as well.
   const isLeftOver = (name: string) => name.endsWith('.tmp') || beside.includes(`${name}.gz`);
   const whole = beside.filter((name) => !isLeftOver(name));
   const kept = whole.slice(Math.max(0, whole.length - (maxFiles - 2)));
@@ -106,7 +106,7 @@ async function compress(path: string, files: RotationContext['files']): Promise<
   await files.remove(path);
 }
 
-/** `20260102-150405`. */
+/** Returns the timestamp suffix of a rotated log: `20260102-150405`. */
 function suffixAt(now: Instant): string {
   const [date = '', time = ''] = formatTime(now).replace('Z', '').split('T');
   return `${date.replaceAll('-', '')}-${time.replaceAll(':', '')}`;

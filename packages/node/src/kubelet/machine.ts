@@ -1,4 +1,4 @@
-/** What the machine a kubelet runs on has and is. */
+/** Capacity, resource usage and system information of the machine that the kubelet runs on. */
 import { existsSync, readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { arch, availableParallelism, networkInterfaces, release, totalmem } from 'node:os';
@@ -7,7 +7,7 @@ import type { ResourceList } from '@kruise/machinery/resource-list';
 import type { DnsConfig } from '../cri/messages.ts';
 import type { Supplies } from './eviction.ts';
 
-/** What the machine has. */
+/** Returns the machine's capacity. */
 export async function machineCapacity(rootDirectory: string, maxPods: number): Promise<ResourceList> {
   const { blocks, bsize } = await statfs(nearest(rootDirectory));
   return {
@@ -18,7 +18,7 @@ export async function machineCapacity(rootDirectory: string, maxPods: number): P
   };
 }
 
-/** What the machine has left now. */
+/** Returns the machine's available resources. */
 export async function machineSupplies(rootDirectory: string): Promise<Supplies> {
   const { blocks, bavail, bsize, files, ffree } = await statfs(nearest(rootDirectory));
   return {
@@ -28,7 +28,7 @@ export async function machineSupplies(rootDirectory: string): Promise<Supplies> 
   };
 }
 
-/** What can be had without swapping: more than is free, as caches give way. */
+/** Memory available without swapping; more than free memory, because the kernel can reclaim caches. */
 function availableMemory(): number {
   const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(contentOf('/proc/meminfo')) ?? [];
   return kibibytes === undefined ? totalmem() : Number(kibibytes) * 1024;
@@ -36,7 +36,7 @@ function availableMemory(): number {
 
 const architectures: { readonly [name: string]: string } = { x64: 'amd64', ia32: '386' };
 
-/** What the machine is. */
+/** Returns the system information of the machine. */
 export function machineInfo(): Partial<NodeSystemInfo> {
   const [, osImage = 'Linux'] = /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(contentOf('/etc/os-release')) ?? [];
   return {
@@ -50,7 +50,7 @@ export function machineInfo(): Partial<NodeSystemInfo> {
   };
 }
 
-/** The address others reach the machine by: the first that is not its own loopback. */
+/** Returns the first IPv4 address that is not a loopback address. */
 export function machineAddress(): string | undefined {
   for (const addresses of Object.values(networkInterfaces())) {
     const found = addresses?.find(({ family, internal }) => family === 'IPv4' && !internal);
@@ -59,12 +59,12 @@ export function machineAddress(): string | undefined {
   return undefined;
 }
 
-/** Whether the kernel has one tree of control groups for everything. */
+/** Reports whether the kernel uses the unified cgroup hierarchy (cgroup v2). */
 export function hasUnifiedCgroups(): boolean {
   return existsSync('/sys/fs/cgroup/cgroup.controllers');
 }
 
-/** Whom the machine asks for names. */
+/** Returns the DNS configuration of the machine. */
 export function machineDns(path = '/etc/resolv.conf'): Required<DnsConfig> {
   const lines = contentOf(path)
     .split('\n')
@@ -72,7 +72,7 @@ export function machineDns(path = '/etc/resolv.conf'): Required<DnsConfig> {
   const of = (keyword: string) => lines.filter(([first]) => first === keyword).map(([, ...rest]) => rest);
   return {
     servers: of('nameserver').flatMap(([address]) => address ?? []),
-    // Of several lists of domains only the last counts.
+    // Only the last of several search lines takes effect.
     searches: of('search').at(-1) ?? [],
     options: of('options').flat(),
   };
@@ -83,13 +83,13 @@ function contentOf(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Not every machine has it, or lets everyone read it.
+    // The file does not exist on every machine, or is not readable by every user.
     if (code === 'ENOENT' || code === 'EACCES') return '';
     throw error;
   }
 }
 
-/** The folder itself, or the one it will be in. */
+/** Returns the directory itself or its nearest existing ancestor. */
 function nearest(path: string): string {
   if (existsSync(path) || path === '/') return path;
   return nearest(path.slice(0, path.lastIndexOf('/')) || '/');

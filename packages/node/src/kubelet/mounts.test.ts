@@ -10,7 +10,7 @@ type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
 const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
 
-/** What a container sees of a volume whose files are `file` and `deep/file`. */
+/** Returns the view of a container on a volume with the files `file` and `deep/file`. */
 async function mounted(node: TestNode, mount: Partial<VolumeMount>, more: Partial<Container> = {}) {
   await node.runtime.files.makeDirectory('/srv/deep');
   await node.runtime.files.writeFile('/srv/file', 'shallow');
@@ -37,13 +37,13 @@ async function mountOf(node: TestNode) {
 }
 
 const goodRows: readonly (readonly [name: string, mount: Partial<VolumeMount>, expected: object])[] = [
-  ['a volume is seen whole', {}, { hostPath: '/srv', readonly: false, propagation: 'PROPAGATION_PRIVATE' }],
-  ['a part of a volume is seen alone', { subPath: 'deep' }, { hostPath: '/srv/deep' }],
-  ['a part that is not there is made', { subPath: 'new/deeper' }, { hostPath: '/srv/new/deeper' }],
-  ['a part may be named by a variable', { subPathExpr: '$(WHO)' }, { hostPath: '/srv/web' }],
-  ['a volume may be seen and not changed', { readOnly: true }, { readonly: true }],
+  ['a whole volume is mounted', {}, { hostPath: '/srv', readonly: false, propagation: 'PROPAGATION_PRIVATE' }],
+  ['a subPath of a volume is mounted', { subPath: 'deep' }, { hostPath: '/srv/deep' }],
+  ['a missing subPath is created', { subPath: 'new/deeper' }, { hostPath: '/srv/new/deeper' }],
+  ['subPathExpr expands variables', { subPathExpr: '$(WHO)' }, { hostPath: '/srv/web' }],
+  ['a volume can be mounted read-only', { readOnly: true }, { readonly: true }],
   [
-    'what is mounted later on the node may be seen',
+    'mounts of the node can be propagated',
     { mountPropagation: 'HostToContainer' },
     { propagation: 'PROPAGATION_HOST_TO_CONTAINER' },
   ],
@@ -58,7 +58,7 @@ for (const [name, mount, expected] of goodRows) {
   });
 }
 
-test('a part that is made may be used by whoever may use its volume', async () => {
+test('a created subPath has the permissions of its volume', async () => {
   await using node = await startTestNode();
   const { files } = node.runtime;
   await files.makeDirectory('/srv', { mode: 0o2777 });
@@ -67,7 +67,7 @@ test('a part that is made may be used by whoever may use its volume', async () =
   for (const path of ['/srv/new', '/srv/new/deeper']) assert.equal((await files.stat(path))?.mode, 0o2777, path);
 });
 
-test('a variable that names no part keeps the container from starting', async () => {
+test('a missing variable in subPathExpr keeps the container from starting', async () => {
   await using node = await startTestNode();
   await mounted(node, { subPathExpr: '$(NOBODY)' });
   const pod = await node.until(
@@ -83,34 +83,34 @@ const recursiveRows: readonly (readonly [
   supported: boolean,
   expected: boolean | RegExp,
 ])[] = [
-  ['nobody asks for it', { readOnly: true }, true, false],
-  ['it is not wanted', { readOnly: true, recursiveReadOnly: 'Disabled' }, true, false],
-  ['it is wanted if possible, and is', { readOnly: true, recursiveReadOnly: 'IfPossible' }, true, true],
-  ['it is wanted if possible, and is not', { readOnly: true, recursiveReadOnly: 'IfPossible' }, false, false],
-  ['it has to be, and can be', { readOnly: true, recursiveReadOnly: 'Enabled' }, true, true],
+  ['not requested', { readOnly: true }, true, false],
+  ['Disabled', { readOnly: true, recursiveReadOnly: 'Disabled' }, true, false],
+  ['IfPossible with support', { readOnly: true, recursiveReadOnly: 'IfPossible' }, true, true],
+  ['IfPossible without support', { readOnly: true, recursiveReadOnly: 'IfPossible' }, false, false],
+  ['Enabled with support', { readOnly: true, recursiveReadOnly: 'Enabled' }, true, true],
   [
-    'it has to be, and cannot be',
+    'Enabled without support',
     { readOnly: true, recursiveReadOnly: 'Enabled' },
     false,
     /^volume "v" requested recursive read-only mode, but it is not supported by the runtime$/,
   ],
-  ['the mount is not read-only', { recursiveReadOnly: 'Enabled' }, true, /but it is not read-only$/],
+  ['Enabled without readOnly', { recursiveReadOnly: 'Enabled' }, true, /but it is not read-only$/],
   [
-    'mounts are handed on',
+    'Enabled with mount propagation',
     { readOnly: true, recursiveReadOnly: 'Enabled', mountPropagation: 'Bidirectional' },
     true,
     /but it is not compatible with propagation "Bidirectional"$/,
   ],
 ];
 for (const [name, mount, isSupported, expected] of recursiveRows) {
-  test(`read-only all the way down: ${name}`, () => {
+  test(`recursive read-only: ${name}`, () => {
     const of = () => isRecursive({ name: 'v', mountPath: '/v', ...mount }, isSupported);
     if (typeof expected === 'boolean') assert.equal(of(), expected);
     else assert.throws(of, { message: expected });
   });
 }
 
-test('a file of hosts names the node’s own for a Pod on its network', async () => {
+test('the hosts file of a host-network Pod is the node’s', async () => {
   await using node = await startTestNode();
   await node.runtime.files.makeDirectory('/etc');
   await node.runtime.files.writeFile('/etc/hosts', '127.0.0.1\tlocalhost\n');

@@ -1,4 +1,4 @@
-/** What of the node a container sees, and where (kubelet.md §7.2, §7.3). */
+/** Mounts of a container. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Mount, MountPropagation, PodSandboxConfig } from '../cri/messages.ts';
@@ -21,7 +21,7 @@ type Scene = {
 
 const hostsPath = '/etc/hosts';
 
-/** The mounts of a container. Makes the files that are the container's own. */
+/** Returns the mounts of a container, and creates the container's own files (`/etc/hosts`, termination message). */
 export async function mountsOf(
   node: NodeContext,
   scene: Scene,
@@ -31,7 +31,7 @@ export async function mountsOf(
   const mounts: Mount[] = [];
   const supportsRecursion = node.supportsRecursiveReadOnly();
   const users = userNamespaceOf(scene.sandboxConfig);
-  // Files of volumes keep the owners they have inside the Pod: ID 0 of a user namespace must not own the node's files.
+  // Volume files keep the owners they have inside the Pod: ID 0 of a user namespace must not own the node's files.
   const mappings = users ? { uidMappings: users.uids ?? [], gidMappings: users.gids ?? [] } : {};
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const volume = scene.volumes.get(mount.name);
@@ -69,7 +69,7 @@ export async function mountsOf(
 
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
-/** Whether what is mounted below a mount cannot be written to, either. Throws where that is wanted and cannot be. */
+/** Reports whether a mount is recursively read-only. Throws if the volume requests that mode and it is not possible. */
 export function isRecursive(mount: VolumeMount, isSupported: boolean): boolean {
   const { name, readOnly, recursiveReadOnly: mode, mountPropagation } = mount;
   if (!mode || mode === 'Disabled') return false;
@@ -102,9 +102,9 @@ type SubPath = {
 };
 
 /**
- * Returns the path by which the runtime finds a subPath of a volume. The subPath is made if it is missing, with the
- * mode of the volume. Other containers may write to the volume at this moment, so no link may lead out of it, and the
- * path must not lead elsewhere by the time the runtime mounts it.
+ * Returns the host path of a subPath for the runtime. A missing subPath is created with the mode of the volume. Other
+ * containers may write to the volume concurrently, so no symbolic link may lead out of the volume, and the path must
+ * still be the same when the runtime mounts it.
  */
 async function subPathOf({ runtime, settings, log }: NodeContext, scene: Scene, part: SubPath): Promise<string> {
   const { container, index, volume, subPath } = part;

@@ -1,4 +1,4 @@
-/** Keeps a node's own object in the API: registers it, says how it is, and renews its lease to show that it lives. */
+/** Node agent: registers the Node, updates its status, and renews its lease as a heartbeat. */
 import { type Lease, lease as leaseKind } from '@kruise/api/coordination/lease';
 import { type Node, type NodeSystemInfo, node as nodeKind, nodeStatus } from '@kruise/api/core/node';
 import type { Client } from '@kruise/client/client';
@@ -27,7 +27,7 @@ import {
 } from './node-status.ts';
 import type { Sources } from './sources.ts';
 
-/** What a node is, and what it is made of. */
+/** Static description of a node. */
 export type NodeDescription = {
   readonly name: string;
   readonly hostname: string;
@@ -42,33 +42,33 @@ export type NodeDescription = {
   readonly kubeletPort: number;
 };
 
-/** The part of a kubelet that speaks for its node. */
+/** Node agent of a kubelet. */
 export type NodeAgent = {
-  /** The node as it is in the API, as far as is known. */
+  /** Returns the last known Node object. */
   node(): Node | undefined;
   runtimeName(): string;
-  /** Why Pods cannot have a network now. */
+  /** Returns why the Pod network is not ready; undefined if it is ready. */
   networkFault(): string | undefined;
-  /** Whether the runtime can make mounts that are read-only all the way down. */
+  /** Reports whether the runtime supports recursive read-only mounts. */
   supportsRecursiveReadOnly(): boolean;
-  /** Reports whether a runtime handler has user namespaces; undefined if the runtime does not know the handler. */
+  /** Reports whether a runtime handler supports user namespaces; undefined if the runtime does not know the handler. */
   supportsUserNamespaces(handler: string): boolean | undefined;
-  /** Wants that are felt now. */
+  /** Returns the current node pressures. */
   pressures(): ReadonlySet<Pressure>;
   setPressures(pressures: ReadonlySet<Pressure>): void;
-  /** Whether the runtime tells what happens to containers. */
+  /** Sets whether the kubelet receives container events from the runtime. */
   setHeard(isHeard: boolean): void;
-  /** The machine is about to stop. */
+  /** Marks the node as shutting down. */
   setShuttingDown(): void;
-  /** What the node says of itself may have changed: say it. */
+  /** Marks the node status as changed and updates it. */
   changed(): void;
-  /** Images have come or gone. */
+  /** Refreshes the list of images. */
   imagesChanged(): void;
-  /** Resolves once the node is in the API. */
+  /** Resolves once the Node is registered. */
   readonly registered: Promise<void>;
 };
 
-/** What an agent works with. */
+/** Dependencies of the node agent. */
 export type AgentContext = {
   readonly client: Client;
   readonly clock: Clock;
@@ -86,12 +86,12 @@ const reportMs = 300_000;
 const checkMs = 5000;
 const downAfterMs = 30_000;
 const maxSilenceMs = 180_000;
-/** Others may pull images, too. */
+/** Image poll interval: other clients of the runtime may pull images, too. */
 const imagesMs = 30_000;
 const maxAttempts = 5;
 const mergeType = mergeTypeOf(nodeStatus);
 
-/** Starts speaking for a node, until the signal is aborted. */
+/** Starts the node agent, which runs until the signal is aborted. */
 export function startNodeAgent(context: AgentContext, description: NodeDescription, signal: AbortSignal): NodeAgent {
   const { client, clock, random, log, runtime, sources, record } = context;
   const { name } = description;
@@ -116,7 +116,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
 
   const faults = () => [runtimeFault, networkFault, silenceFault(), shutdownFault].filter((each) => each !== undefined);
 
-  /** A node that does not hear what becomes of its containers cannot look after them. */
+  /** A node that receives no container events cannot manage its containers. */
   function silenceFault(): string | undefined {
     const silentMs = unheardSince === undefined ? 0 : clock.now() - unheardSince;
     if (silentMs < maxSilenceMs) return undefined;
@@ -195,7 +195,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       .updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr: ranges } } }, { signal })
       .then(checkRuntime)
       .catch((error: unknown) => {
-        if (!isUnimplemented(error)) log.warn({ node: name, error }, 'the runtime was not told the addresses of Pods');
+        if (!isUnimplemented(error)) log.warn({ node: name, error }, 'failed to update runtime config with pod CIDR');
       });
   }
 
@@ -206,7 +206,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     record('Normal', event, `Node ${name} status is now: ${event}`);
   }
 
-  /** Says how the node is, if that is something else than before or long ago. */
+  /** Updates the node status if it changed or the last update is older than the report interval. */
   async function report(): Promise<void> {
     if (!known) return;
     const current = known;
@@ -214,7 +214,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     const isOld = clock.now() - reportedAt >= reportMs;
     if (!isOld && saysTheSame(current.status ?? {}, status)) return;
     const patch = createTwoWayMergePatch(
-      // A status is JSON, like all of an object.
+      // The cast is safe: a status is JSON like every API object.
       { original: (current.status ?? {}) as JsonObject, modified: status as JsonObject },
       mergeType,
     );
@@ -252,13 +252,13 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
           break;
         } catch (error) {
           if (signal.aborted) break;
-          // Whoever deleted the node had a reason; it comes back when its kubelet starts anew.
+          // The Node was deleted on purpose; the kubelet registers it again only after a restart.
           if (isNotFound(error)) {
             known = undefined;
             break;
           }
           if (attempt < maxAttempts) continue;
-          log.warn({ node: name, error }, 'the node could not say how it is');
+          log.warn({ node: name, error }, 'failed to update node status');
           break;
         }
       }
@@ -289,7 +289,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       if (signal.aborted) return;
       const isDown = lastHealthyAt === undefined || clock.now() - lastHealthyAt > downAfterMs;
       if (isDown) runtimeFault = 'container runtime is down';
-      log.warn({ node: name, error }, 'the runtime does not say how it is');
+      log.warn({ node: name, error }, 'failed to get runtime status');
     }
     saidFaults = faults().map(withoutTime).join();
     if (saidFaults !== before || clock.now() - reportedAt >= reportMs) changed();
@@ -300,7 +300,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
   }
 
   const imagesUnknown = (error: unknown) => {
-    if (!signal.aborted) log.warn({ node: name, error }, 'images could not be listed');
+    if (!signal.aborted) log.warn({ node: name, error }, 'failed to list images');
   };
 
   async function lookForImages(): Promise<void> {
@@ -326,7 +326,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
           lease = await client.get(leaseKind, { name, namespace: leaseNamespace }, { signal }).catch(() => undefined);
         }
         if (attempt === maxAttempts) {
-          log.warn({ node: name, error }, 'the lease of the node was not renewed');
+          log.warn({ node: name, error }, 'failed to renew node lease');
           return;
         }
       }
@@ -351,7 +351,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     });
     await renew();
     const repeat = () => {
-      // Many nodes that started together are not to write together for ever.
+      // Jitter spreads the lease renewals of nodes that started at the same time.
       clock.setTimer(jitter(random, renewMs, 0.04), () => void renew().then(repeat), signal);
     };
     repeat();
@@ -359,7 +359,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     every(clock, imagesMs, () => void lookForImages().catch(imagesUnknown), signal);
   }
 
-  /** Tries at growing intervals, as whatever else could be done needs it done. */
+  /** Retries with exponential backoff until the work succeeds: everything else depends on this step. */
   async function untilDone(work: () => Promise<void>): Promise<void> {
     for (let delayMs = 100; !signal.aborted; delayMs = Math.min(2 * delayMs, 7000)) {
       try {
@@ -367,7 +367,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
         return;
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ node: name, error }, 'the node could not be registered');
+        log.warn({ node: name, error }, 'failed to register node');
         await after(clock, delayMs, signal).catch(() => {});
       }
     }
@@ -383,7 +383,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       handlers.find(({ name: handler }) => handler === '')?.features?.recursiveReadOnlyMounts ?? false,
     supportsUserNamespaces(handler) {
       const found = handlers.find((each) => each.name === handler);
-      // Older runtimes announce no handlers, and have no user namespaces.
+      // Older runtimes report no handlers and support no user namespaces.
       return found || handler === '' ? (found?.features?.userNamespaces ?? false) : undefined;
     },
     pressures: () => pressures,
@@ -404,7 +404,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
   };
 }
 
-/** How long something has lasted is no news. */
+/** Removes the duration from a fault: an increasing duration is no status change. */
 function withoutTime(fault: string): string {
   return fault.replace(/active \S+ ago/, '');
 }

@@ -1,4 +1,4 @@
-/** What all parts of one kubelet work with. */
+/** Dependencies shared by all parts of one kubelet. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Log } from '@kruise/client/log';
 import type { ResourceList } from '@kruise/machinery/resource-list';
@@ -17,7 +17,7 @@ import type { StatusWriter } from './status-writer.ts';
 import type { Tokens } from './tokens.ts';
 import type { UserNamespaces } from './user-namespaces.ts';
 
-/** Tells something about a Pod, or one of its containers by `fieldPath`. */
+/** Records an event for a Pod, or for one of its containers given by `fieldPath`. */
 export type RecordPodEvent = (
   pod: Pod,
   type: 'Normal' | 'Warning',
@@ -26,11 +26,11 @@ export type RecordPodEvent = (
   fieldPath?: string,
 ) => void;
 
-/** A node, as the workers of its Pods see it. */
+/** A node, as seen by its pod workers. */
 export type NodeContext = {
   readonly nodeName: string;
   readonly runtime: NodeRuntime;
-  /** The scheme of container IDs. */
+  /** Runtime name, the scheme of container IDs. */
   readonly runtimeName: () => string;
   readonly clock: Clock;
   readonly random: Random;
@@ -48,16 +48,16 @@ export type NodeContext = {
   readonly hostIPs: () => readonly string[];
   readonly allocatable: () => ResourceList;
   readonly memoryCapacity: () => number;
-  /** Whether the runtime can make mounts that cannot be written to, nor what is mounted below them. */
+  /** Reports whether the runtime supports recursive read-only mounts. */
   readonly supportsRecursiveReadOnly: () => boolean;
-  /** Why Pods cannot have a network now, if they cannot. */
+  /** Returns why the Pod network is not ready; undefined if it is ready. */
   readonly networkFault: () => string | undefined;
-  /** Why a Pod would not be let in, if it would not. */
+  /** Returns why the node would reject a Pod; undefined if the node would admit it. */
   readonly admits: (pod: Pod) => Refusal | undefined;
-  /** Has the worker of a Pod look again at a time. */
+  /** Schedules a sync of a Pod at a time. */
   readonly wakeAt: (uid: string, at: Instant) => void;
-  /** What passes over Pods wait for; nothing where the runtime's events are listened to. */
+  /** Relists that pod syncs wait for; absent if the kubelet watches runtime events. */
   readonly listings?: Listings;
-  /** Aborted when the kubelet stops. What runs goes on running. */
+  /** Aborted when the kubelet stops. Containers keep running. */
   readonly signal: AbortSignal;
 };

@@ -34,7 +34,7 @@ const claimRows: readonly (readonly [
   says: readonly string[],
 ])[] = [
   [
-    'a node that wants nothing is ready',
+    'a node without pressure is ready',
     [],
     [],
     [
@@ -45,7 +45,7 @@ const claimRows: readonly (readonly [
     ],
   ],
   [
-    'a node that wants everything says so, and may be ready',
+    'a node under all pressures reports them and may be ready',
     ['MemoryPressure', 'DiskPressure', 'PIDPressure'],
     [],
     [
@@ -70,7 +70,7 @@ for (const [faults, message] of [
   [['container runtime is down'], 'container runtime is down'],
   [['container runtime is down', 'PLEG is not healthy'], '[container runtime is down, PLEG is not healthy]'],
 ] as const) {
-  test(`a node with ${faults.length} faults is not ready, and tells them`, () => {
+  test(`a node with ${faults.length} faults is not ready and reports them`, () => {
     const ready = nodeClaims({ pressures: new Set(), faults }).at(-1);
     assert.deepEqual(ready, { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message });
   });
@@ -83,20 +83,20 @@ const allocatableRows: readonly (readonly [
   left: { [name: string]: string },
 ])[] = [
   [
-    'what is reserved is not for Pods',
+    'reserved resources are not allocatable',
     { memory: '8Gi', cpu: '4' },
     { memory: '100Mi' },
     { memory: '8092Mi', cpu: '4' },
   ],
-  ['nothing is less than none', { memory: '50Mi' }, { memory: '100Mi' }, { memory: '0' }],
+  ['allocatable is never negative', { memory: '50Mi' }, { memory: '100Mi' }, { memory: '0' }],
   [
-    'huge pages are memory that is taken',
+    'huge pages reduce allocatable memory',
     { memory: '8Gi', 'hugepages-2Mi': '1Gi' },
     { memory: '1Gi' },
     { memory: '6Gi', 'hugepages-2Mi': '1Gi' },
   ],
   [
-    'what others provide is for Pods wholly',
+    'extended resources are fully allocatable',
     { 'example.com/gpu': '2' },
     { 'example.com/gpu': '1' },
     { 'example.com/gpu': '2' },
@@ -124,7 +124,7 @@ function statusOf(more: Partial<Parameters<typeof nodeStatusOf>[1]> = {}, curren
   });
 }
 
-test('a node tells its addresses, then its name, and where it is asked', () => {
+test('a node reports its IPs, its hostname and its kubelet port', () => {
   const { addresses, daemonEndpoints } = statusOf();
   assert.deepEqual(addresses, [
     { type: 'InternalIP', address: '172.18.0.2' },
@@ -134,7 +134,7 @@ test('a node tells its addresses, then its name, and where it is asked', () => {
   assert.deepEqual(daemonEndpoints, { kubeletEndpoint: { Port: 10250 } });
 });
 
-test('a node tells of its fifty largest images, by five names each, digests first', () => {
+test('a node reports its fifty largest images with five names each, digests first', () => {
   const image = (size: number) => ({
     id: `i${size}`,
     size,
@@ -148,7 +148,7 @@ test('a node tells of its fifty largest images, by five names each, digests firs
   assert.deepEqual(images[0], { names: ['d59@1', 't59:a', 't59:b', 't59:c', 't59:d'], sizeBytes: 59 });
 });
 
-test('the time of a condition changes with its status, that of its heartbeat each time', () => {
+test('the transition time of a condition changes with its status, the heartbeat on each update', () => {
   const before = statusOf();
   const later = statusOf({ now: now + 60_000, faults: ['gone'] }, before);
   const at = (type: string) => {
@@ -159,13 +159,13 @@ test('the time of a condition changes with its status, that of its heartbeat eac
   assert.deepEqual(at('DiskPressure'), ['2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z']);
 });
 
-test('a heartbeat alone is no news', () => {
+test('a heartbeat alone is no status change', () => {
   const before = statusOf();
   assert.equal(saysTheSame(before, statusOf({ now: now + 60_000 }, before)), true);
   assert.equal(saysTheSame(before, statusOf({ now: now + 60_000, faults: ['gone'] }, before)), false);
 });
 
-test('a node that is there already gets the labels of its kubelet, and keeps its own', () => {
+test('an existing Node gets the labels of its kubelet and keeps its own', () => {
   const labels = nodeLabels('host', info);
   assert.deepEqual(labels, {
     'beta.kubernetes.io/arch': 'amd64',
@@ -185,7 +185,7 @@ test('a node that is there already gets the labels of its kubelet, and keeps its
   );
 });
 
-test('a node tells what becomes of it, in order', async () => {
+test('a node records its condition changes in order', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   const patch = (unschedulable: boolean) =>
@@ -207,7 +207,7 @@ test('a node tells what becomes of it, in order', async () => {
   ]);
 });
 
-test('a new node has what it was told to have', async () => {
+test('a new Node has its labels, taints and annotations', async () => {
   const taints = [{ key: 'fresh', effect: 'NoSchedule' as const }];
   await using node = await startTestNode({ kubelet: { labels: { zone: 'a' }, taints, unschedulable: true } });
   const { metadata, spec, status } = await node.server.client.get(nodeKind, { name: 'node-1' });
@@ -227,7 +227,7 @@ test('a new node has what it was told to have', async () => {
   assert.equal(status?.nodeInfo?.kubeletVersion, 'v1.33.4');
 });
 
-test('what is reserved, and what Pods are evicted for the want of, is not promised', async () => {
+test('reserved resources and hard eviction thresholds are not allocatable', async () => {
   await using node = await startTestNode({
     kubelet: {
       reserved: { cpu: '500m', memory: '1Gi' },

@@ -1,4 +1,4 @@
-/** What a kubelet says of its node (kubelet.md §10): pure. What others put there, extended resources say, stays. */
+/** Node status as a pure function. Fields set by other components, for example extended resources, are preserved. */
 import type { Node, NodeCondition, NodeStatus, NodeSystemInfo } from '@kruise/api/core/node';
 import { isExtendedResource } from '@kruise/api/core/resource-name';
 import { findCondition } from '@kruise/machinery/conditions';
@@ -8,27 +8,27 @@ import { formatQuantity, parseQuantity, quantitySign, subtractQuantities, zeroQu
 import { formatTime, type Instant } from '@kruise/values/time';
 import type { Image, RuntimeFeatures, RuntimeHandler } from '../cri/messages.ts';
 
-/** What is known of a node. */
+/** Inputs of a node status. */
 export type NodeStatusFacts = {
   readonly hostname: string;
   readonly addresses: readonly string[];
-  /** What the machine has. */
+  /** Capacity of the machine. */
   readonly capacity: ResourceList;
-  /** What of it is not for Pods. */
+  /** Resources that are not allocatable to Pods. */
   readonly reserved: ResourceList;
   readonly info: NodeSystemInfo;
   readonly images: readonly Image[];
   readonly kubeletPort: number;
   readonly handlers: readonly RuntimeHandler[];
   readonly features: RuntimeFeatures | undefined;
-  /** Wants that are felt now. */
+  /** Current node pressures. */
   readonly pressures: ReadonlySet<Pressure>;
-  /** Why the node cannot run Pods now; none if it can. */
+  /** Reasons why the node is not ready; empty if the node is ready. */
   readonly faults: readonly string[];
   readonly now: Instant;
 };
 
-/** A want that a node may feel. */
+/** Node pressure condition. */
 export type Pressure = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
 type Claim = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
@@ -50,7 +50,7 @@ const pressureTexts: {
   },
 };
 
-/** The conditions a kubelet claims, in their order. */
+/** Returns the node conditions that the kubelet sets, in order. */
 export function nodeClaims({ pressures, faults }: Pick<NodeStatusFacts, 'pressures' | 'faults'>): readonly Claim[] {
   const claims = (Object.keys(pressureTexts) as Pressure[]).map((type): Claim => {
     const [reason, message] = pressureTexts[type][pressures.has(type) ? 'yes' : 'no'];
@@ -64,7 +64,7 @@ export function nodeClaims({ pressures, faults }: Pick<NodeStatusFacts, 'pressur
   return [...claims, ready];
 }
 
-/** Which event tells that a condition has changed. */
+/** Returns the event reason for a change of a node condition. */
 export function eventOfCondition({ type, status }: Pick<NodeCondition, 'type' | 'status'>): string | undefined {
   const isTrue = status === 'True';
   switch (type) {
@@ -84,7 +84,7 @@ export function eventOfCondition({ type, status }: Pick<NodeCondition, 'type' | 
 const maxImages = 50;
 const maxNames = 5;
 
-/** The status of a node, made from the one it has. */
+/** Returns the new status of a node, based on its current status. */
 export function nodeStatusOf({ images: _, ...current }: NodeStatus, facts: NodeStatusFacts): NodeStatus {
   const { hostname, addresses, now } = facts;
   const capacity = { ...current.capacity, ...facts.capacity };
@@ -101,7 +101,7 @@ export function nodeStatusOf({ images: _, ...current }: NodeStatus, facts: NodeS
     conditions: [...kept, ...claims.map((claim) => conditionOf(claim, current.conditions, now))],
     daemonEndpoints: { kubeletEndpoint: { Port: facts.kubeletPort } },
     nodeInfo: facts.info,
-    // As it is stored: a list that is empty is none, and would look like a change for ever.
+    // The API server drops empty lists, so an empty list would look like a change forever.
     ...(facts.images.length === 0 ? {} : { images: imagesOf(facts.images) }),
     ...(facts.handlers.length === 0 ? {} : { runtimeHandlers: facts.handlers.map(handlerOf) }),
     ...(facts.features ? { features: { supplementalGroupsPolicy: facts.features.supplementalGroupsPolicy } } : {}),
@@ -112,7 +112,7 @@ function handlerOf({ name, features }: RuntimeHandler) {
   return { name, ...(features ? { features: { ...features } } : {}) };
 }
 
-/** What is left for Pods. Extended resources are theirs wholly. */
+/** Returns the allocatable resources. Extended resources are fully allocatable. */
 export function allocatableOf(capacity: ResourceList, reserved: ResourceList): { [name: string]: string } {
   const allocatable: { [name: string]: string } = {};
   const hugePages = Object.entries(capacity).filter(([name]) => name.startsWith('hugepages-'));
@@ -144,7 +144,7 @@ function imagesOf(images: readonly Image[]) {
     }));
 }
 
-/** Whether two statuses say the same, heartbeats apart. */
+/** Reports whether two statuses are equal apart from heartbeat times. */
 export function saysTheSame(one: NodeStatus, other: NodeStatus): boolean {
   return isSame(withoutHeartbeats(one), withoutHeartbeats(other));
 }
@@ -153,7 +153,7 @@ function withoutHeartbeats({ conditions = [], ...rest }: NodeStatus) {
   return { ...rest, conditions: conditions.map(({ lastHeartbeatTime: _, ...condition }) => condition) };
 }
 
-/** Labels every node has. */
+/** Returns the well-known labels of a node. */
 export function nodeLabels(hostname: string, { operatingSystem, architecture }: NodeSystemInfo) {
   return {
     'beta.kubernetes.io/arch': architecture,
@@ -164,7 +164,9 @@ export function nodeLabels(hostname: string, { operatingSystem, architecture }: 
   };
 }
 
-/** What a node that is there already needs so as to be this kubelet's; the node itself if nothing. */
+/**
+ * Returns an existing Node with the labels and annotations of this kubelet; returns the same object if nothing changes.
+ */
 export function reconciledNode(found: Node, wanted: Node): Node {
   const labels = { ...found.metadata.labels, ...wanted.metadata.labels };
   const annotations = { ...found.metadata.annotations, ...wanted.metadata.annotations };

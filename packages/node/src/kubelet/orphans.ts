@@ -1,20 +1,20 @@
-/** Clears away what Pods left behind that nobody knows any more. */
+/** Cleanup of orphaned Pods: sandboxes and directories without a pod worker. */
 import type { NodeRuntime } from '../cri/runtime.ts';
 import { removePodDirectory } from './pod-directory.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 
-/** What nobody asks for is given no more time than it takes to hear that it is to end. */
+/** Grace period of orphaned containers, which is the minimum. */
 const graceSeconds = 2;
 
-/** What orphans are told from others by. */
+/** Dependencies of the cleanup. */
 export type OrphanContext = {
   readonly runtime: NodeRuntime;
   readonly settings: NodeSettings;
-  /** Whether a Pod, by its uid, is looked after. */
+  /** Reports whether a Pod UID has a pod worker. */
   readonly isKnown: (uid: string) => boolean;
 };
 
-/** Ends what runs of Pods that are gone, and removes it with their folders. */
+/** Kills and removes orphaned sandboxes, then removes the directories of orphaned Pods. */
 export async function removeOrphans(context: OrphanContext, signal: AbortSignal): Promise<void> {
   const { runtime, settings, isKnown } = context;
   const { items } = await runtime.listPodSandbox({}, { signal });

@@ -1,28 +1,28 @@
-/** The phase of a Pod as its containers' statuses make it (kubelet.md §2.1). */
+/** Pod phase, derived from the container statuses. */
 import type { ContainerStatus, Pod, PodStatus } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
 
-/** How far a Pod is. */
+/** Pod phase. */
 export type Phase = NonNullable<PodStatus['phase']>;
 
-/** What the phase depends on besides the Pod's own spec. */
+/** Inputs of the phase besides the Pod spec. */
 export type PhaseFacts = {
   /** Statuses of init and regular containers. */
   readonly statuses: readonly ContainerStatus[];
-  /** Whether the Pod is being stopped for good. */
+  /** True while the Pod is terminating or terminated. */
   readonly isEnding: boolean;
-  /** Whether a regular container runs or is about to. */
+  /** True if a regular container runs or is about to run. */
   readonly hasInitialized: boolean;
-  /** Static Pods have no say in the API on whether they are over. */
+  /** A static Pod does not complete when it terminates. */
   readonly isStatic: boolean;
 };
 
-/** Whether a phase is one that is never left. */
+/** Reports whether a phase is terminal. */
 export function isFinal(phase: string | undefined): phase is 'Succeeded' | 'Failed' {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** The phase a Pod is in. */
+/** Returns the phase of a Pod. */
 export function phaseOf({ spec }: Pod, { statuses, isEnding, hasInitialized, isStatic }: PhaseFacts): Phase {
   const statusOf = (name: string) => statuses.find((status) => status.name === name);
   const policy = spec?.restartPolicy ?? 'Always';
@@ -56,7 +56,7 @@ function countInit(status: ContainerStatus | undefined, init: { pending: number;
 
 type Counts = { unknown: number; running: number; waiting: number };
 
-/** How sidecars end is nobody's concern: only those that have never come up hold a Pod back. */
+/** Sidecar exits do not affect the phase; only sidecars that have never started keep a Pod pending. */
 function countSidecar(status: ContainerStatus | undefined, sidecars: { pending: number }, count: Counts): void {
   const { waiting, running, terminated } = status?.state ?? {};
   if (running) {

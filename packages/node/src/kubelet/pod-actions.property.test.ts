@@ -16,7 +16,7 @@ const policies = ['Always', 'OnFailure', 'Never'] as const;
 const anyState = fc.constantFrom<RuntimeContainer['state']>('created', 'running', 'exited', 'unknown');
 const anyInit = fc.array(fc.constantFrom('init', 'sidecar'), { maxLength: 3 });
 
-/** A Pod, and anything at all that a runtime may have of it. */
+/** Generates a Pod and an arbitrary runtime state of it. */
 const anyWorld = fc
   .record({
     restartPolicy: fc.constantFrom(...policies),
@@ -51,7 +51,7 @@ const anyWorld = fc
     return { pod, runtimePod: { sandboxes, containers: made } };
   });
 
-/** What a runtime has after all was done, and every init container that ran has come to its end. */
+/** Applies the actions to the runtime state; all running init containers complete. */
 function carryOut(pod: Pod, { sandboxes, containers }: RuntimePod, actions: PodActions, exitCode: number): RuntimePod {
   const { killsPod, createsSandbox, attempt, kills, init, regular } = actions;
   const killed = new Set(kills.map(({ target }) => target.id));
@@ -83,7 +83,7 @@ function wantsNothing({ killsPod, createsSandbox, kills, init, regular, ephemera
 
 const maxPasses = 20;
 
-/** The same world later: init containers that ran have come to their end. */
+/** Returns the state after all running init containers have completed. */
 function withInitEnded(pod: Pod, world: RuntimePod): RuntimePod {
   const passing = new Set(
     (pod.spec?.initContainers ?? []).filter((each) => !each.restartPolicy).map(({ name }) => name),
@@ -104,18 +104,18 @@ function settled(pod: Pod, runtimePod: RuntimePod): RuntimePod {
       world = waited;
       continue;
     }
-    // A Pod that is only killed is over.
+    // A killed Pod without a new sandbox has terminated.
     if (actions.killsPod && !actions.createsSandbox) return carryOut(pod, world, actions, 0);
     world = carryOut(pod, world, actions, 0);
   }
   throw new Error('it goes on for ever');
 }
 
-test('from anything a runtime may have a Pod comes to rest', () => {
+test('a Pod converges from any runtime state', () => {
   fc.assert(fc.property(anyWorld, ({ pod, runtimePod }) => void settled(pod, runtimePod)));
 });
 
-test('a Pod that always restarts comes to rest with all that is to run running, once each', () => {
+test('a Pod with restartPolicy Always converges to one running instance of each container', () => {
   const restarting = anyWorld.filter(({ pod }) => pod.spec?.restartPolicy === 'Always');
   fc.assert(
     fc.property(restarting, ({ pod, runtimePod }) => {
@@ -133,7 +133,7 @@ test('a Pod that always restarts comes to rest with all that is to run running, 
   );
 });
 
-test('regular containers never start before init containers are through', () => {
+test('regular containers never start before the init containers have completed', () => {
   fc.assert(
     fc.property(anyWorld, ({ pod, runtimePod }) => {
       const actions = decide(pod, runtimePod);

@@ -1,7 +1,4 @@
-/**
- * What is to be done so that a Pod runs as it should: pure, from its spec, what the runtime has of it, and what its
- * probes say (kubelet.md §4).
- */
+/** Pod sync actions: a pure function of the Pod spec, the runtime state and the probe results. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
@@ -16,10 +13,10 @@ import {
   shouldStart,
 } from './runtime-pod.ts';
 
-/** Why a container is killed, where that decides how long it is given. */
+/** Reason to kill a container, if it affects the grace period. */
 export type KillReason = 'LivenessProbe' | 'StartupProbe' | 'Unknown' | undefined;
 
-/** A container to be killed. */
+/** A container to kill. */
 export type Kill = {
   readonly container: Container;
   readonly target: RuntimeContainer;
@@ -27,32 +24,32 @@ export type Kill = {
   readonly reason: KillReason;
 };
 
-/** What is to be done, in the order of the fields. */
+/** Actions of one sync, in the order of the fields. */
 export type PodActions = {
-  /** Everything is stopped: its sandbox is no good, or nothing is left to run. */
+  /** Kills the whole Pod: its sandbox is unusable, or no container is left to run. */
   readonly killsPod: boolean;
   readonly createsSandbox: boolean;
-  /** The sandbox to go on with, or the one that is replaced. */
+  /** The current sandbox, or the one to replace. */
   readonly sandboxId: string | undefined;
   readonly attempt: number;
   readonly kills: readonly Kill[];
   readonly ephemeral: readonly Container[];
   readonly init: readonly Container[];
-  /** Containers whose resources are changed while they run. */
+  /** Running containers whose resources are updated in place. */
   readonly resizes: readonly RuntimeContainer[];
   readonly regular: readonly Container[];
 };
 
-/** What probes have found out about a container, by the runtime's ID of it. */
+/** Probe results by container ID. */
 export type ProbeFindings = {
   liveness(containerId: string): 'success' | 'failure' | undefined;
   startup(containerId: string): 'success' | 'failure' | undefined;
 };
 
-/** What a running container needs so as to have the resources it is given. */
+/** Action that brings a running container to its allocated resources. */
 export type ResizeNeed = 'none' | 'update' | 'restart';
 
-/** What `decideActions` looks at. */
+/** Inputs of `decideActions`. */
 export type ActionFacts = {
   readonly pod: Pod;
   readonly runtimePod: RuntimePod;
@@ -60,7 +57,7 @@ export type ActionFacts = {
   readonly resizeNeed: (container: Container, running: RuntimeContainer) => ResizeNeed;
 };
 
-/** Decides what to do next for a Pod that is to run. */
+/** Decides the next actions for a Pod that should run. */
 export function decideActions(facts: ActionFacts): PodActions {
   const { pod, runtimePod } = facts;
   const { isNeeded, attempt, sandboxId } = sandboxChange(pod, runtimePod);
@@ -95,9 +92,10 @@ function inSandbox(facts: ActionFacts, sandbox: Sandbox): PodActions {
   const { pod, runtimePod } = facts;
   const kept = { ...nothing, ...sandbox, killsPod: false, createsSandbox: false };
   const ephemeral = (pod.spec?.ephemeralContainers ?? [])
-    // One that was made and never started is as good as none: whoever made it did not live to start it.
+    // An ephemeral container that was created but never started counts as missing: a previous kubelet stopped in
+    // between.
     .filter(({ name }) => (newestOf(runtimePod, name)?.state ?? 'created') === 'created')
-    // What an ephemeral container lacks of a container it may not have.
+    // The cast is safe: an ephemeral container has no fields that a container lacks.
     .map(({ targetContainerName: _, ...container }) => container as Container);
   const initialization = decideInit(facts);
   if (initialization === 'failed') return { ...kept, killsPod: true };
@@ -105,7 +103,7 @@ function inSandbox(facts: ActionFacts, sandbox: Sandbox): PodActions {
   if (!isDone) return { ...kept, ephemeral, kills, init: starts, resizes };
 
   const main = decideRegular(facts);
-  // Sidecars keep nothing alive.
+  // Sidecars alone do not keep a Pod running.
   if (main.keptCount === 0 && main.starts.length === 0) return { ...kept, killsPod: true };
   return {
     ...kept,
@@ -124,8 +122,8 @@ type Decided = {
 };
 
 /**
- * Looks at init containers from the last to the first: records of those that are through may be gone, so the last one
- * that is known tells how far initialization has come. Sidecars before it are kept running.
+ * Checks init containers from last to first. Completed init containers may already be garbage-collected, so the last
+ * known one shows the progress of the initialization. Earlier sidecars are kept running.
  */
 function decideInit(facts: ActionFacts): (Decided & { readonly isDone: boolean }) | 'failed' {
   const { pod, runtimePod } = facts;
@@ -146,7 +144,7 @@ function decideInit(facts: ActionFacts): (Decided & { readonly isDone: boolean }
       ? decideSidecar(facts, container, newest, decided)
       : decideInitContainer(pod, container, newest, decided);
     if (outcome === 'failed') return 'failed';
-    if (outcome === 'through') {
+    if (outcome === 'completed') {
       const next = containers[index + 1];
       if (!next) isDone = true;
       else if (!isPast) decided.starts.push(next);
@@ -158,7 +156,7 @@ function decideInit(facts: ActionFacts): (Decided & { readonly isDone: boolean }
   return { ...decided, isDone };
 }
 
-type InitOutcome = 'through' | 'under way' | 'failed';
+type InitOutcome = 'completed' | 'in progress' | 'failed';
 
 function decideInitContainer(
   pod: Pod,
@@ -166,14 +164,14 @@ function decideInitContainer(
   newest: RuntimeContainer,
   { kills, starts }: Decided,
 ): InitOutcome {
-  if (newest.state === 'running') return 'under way';
-  // A container killed for want of memory has failed, whatever its exit code.
+  if (newest.state === 'running') return 'in progress';
+  // An OOM-killed container has failed, whatever its exit code is.
   const hasFailed = newest.exitCode !== 0 || newest.reason === 'OOMKilled';
-  if (newest.state === 'exited' && !hasFailed) return 'through';
+  if (newest.state === 'exited' && !hasFailed) return 'completed';
   if (newest.state !== 'created' && !restartsOnFailure(pod)) return 'failed';
   if (newest.state === 'unknown') kills.push(killOfUnknown('Init container', container, newest));
   starts.push(container);
-  return 'under way';
+  return 'in progress';
 }
 
 function decideSidecar(
@@ -185,7 +183,7 @@ function decideSidecar(
   if (newest.state !== 'running') {
     if (newest.state === 'unknown') kills.push(killOfUnknown('Init container', container, newest));
     starts.push(container);
-    return 'under way';
+    return 'in progress';
   }
   const restart = (what: string, reason: KillReason, word = 'Init container') => {
     kills.push({ container, target: newest, message: `${word} ${container.name} ${what}`, reason });
@@ -193,13 +191,13 @@ function decideSidecar(
   };
   if (container.startupProbe && probes.startup(newest.id) !== 'success') {
     if (probes.startup(newest.id) === 'failure') restart('failed startup probe', 'StartupProbe');
-    return 'under way';
+    return 'in progress';
   }
   if (newest.hash !== containerHash(container)) restart('definition changed', undefined);
   else if (probes.liveness(newest.id) === 'failure') restart('failed liveness probe', 'LivenessProbe');
   else if (resizeNeed(container, newest) === 'restart') restart('resize requires restart', undefined, 'Container');
   else if (resizeNeed(container, newest) === 'update') resizes.push(newest);
-  return 'through';
+  return 'completed';
 }
 
 function decideRegular(facts: ActionFacts): Decided & { readonly keptCount: number } {
@@ -231,12 +229,15 @@ function decideRegular(facts: ActionFacts): Decided & { readonly keptCount: numb
 type Fault = {
   readonly what: string;
   readonly reason?: KillReason;
-  /** The Pod itself asks for another container. */
+  /** The Pod spec requires a new container. */
   readonly isWanted?: boolean;
   readonly isResize?: boolean;
 };
 
-/** Why a running container cannot stay. What its Pod now wants otherwise is started again whatever its policy. */
+/**
+ * Returns why a running container must be killed. A container whose spec changed restarts whatever the restart policy
+ * is.
+ */
 function faultOf(
   { probes, resizeNeed }: ActionFacts,
   container: Container,

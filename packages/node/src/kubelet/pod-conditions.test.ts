@@ -15,7 +15,7 @@ type Row = {
   readonly statuses: Parameters<typeof claimsOf>[0]['statuses'];
   readonly phase?: Phase;
   readonly foreign?: readonly PodCondition[];
-  /** `Type=Status Reason: message`, of those that matter to the row. */
+  /** `Type=Status Reason: message` of the conditions that the row checks. */
   readonly says: readonly string[];
 };
 
@@ -34,13 +34,13 @@ const rows: Row[] = [
     ],
   },
   {
-    name: 'containers of which nothing is known come first',
+    name: 'containers without a status come first',
     pod: { containers: [aContainer('a'), aContainer('c')] },
     statuses: [unready],
     says: ['Ready=False ContainersNotReady: containers with unknown status: [a], containers with unready status: [c]'],
   },
   {
-    name: 'a gate nobody has opened keeps the Pod from being ready',
+    name: 'a missing readiness gate condition keeps the Pod unready',
     pod: gate,
     statuses: [ready],
     says: [
@@ -49,7 +49,7 @@ const rows: Row[] = [
     ],
   },
   {
-    name: 'a gate that is shut is told with its status',
+    name: 'a false readiness gate is reported with its status',
     pod: gate,
     statuses: [ready],
     foreign: [{ type: 'example.com/served', status: 'False' }],
@@ -58,44 +58,44 @@ const rows: Row[] = [
     ],
   },
   {
-    name: 'a gate that is open lets the Pod be ready',
+    name: 'a true readiness gate makes the Pod ready',
     pod: gate,
     statuses: [ready],
     foreign: [{ type: 'example.com/served', status: 'True' }],
     says: ['Ready=True'],
   },
   {
-    name: 'init containers that are not through are named',
+    name: 'incomplete init containers are named',
     pod: { initContainers: [aContainer('i'), aContainer('j')] },
     statuses: [statusOf('i', 'exit 0', { ready: true }), statusOf('j', 'running'), statusOf('c', 'waiting')],
     says: ['Initialized=False ContainersNotInitialized: containers with incomplete status: [j]'],
   },
   {
-    name: 'a sidecar counts as through when it has started',
+    name: 'a sidecar counts as initialized when it has started',
     pod: { initContainers: [sidecar('s')] },
     statuses: [statusOf('s', 'running', { started: true, ready: true }), statusOf('c', 'waiting')],
     says: ['Initialized=True', 'ContainersReady=False ContainersNotReady: containers with unready status: [c]'],
   },
   {
-    name: 'a sidecar that is not ready keeps the Pod from being ready',
+    name: 'an unready sidecar keeps the Pod unready',
     pod: { initContainers: [sidecar('s')] },
     statuses: [statusOf('s', 'running', { started: true }), ready],
     says: ['ContainersReady=False ContainersNotReady: containers with unready status: [s]'],
   },
   {
-    name: 'a sidecar that restarts does not undo initialization',
+    name: 'a restarting sidecar does not revert initialization',
     pod: { initContainers: [sidecar('s')] },
     statuses: [statusOf('s', 'waiting after 1'), ready],
     says: ['Initialized=True'],
   },
   {
-    name: 'a Pod that succeeded is through and ready no more',
+    name: 'a succeeded Pod is initialized and not ready',
     statuses: [statusOf('c', 'exit 0')],
     phase: 'Succeeded',
     says: ['Initialized=True PodCompleted', 'Ready=False PodCompleted', 'ContainersReady=False PodCompleted'],
   },
   {
-    name: 'a Pod that failed is not ready',
+    name: 'a failed Pod is not ready',
     statuses: [ready],
     phase: 'Failed',
     says: ['Ready=False PodFailed', 'ContainersReady=False PodFailed'],
@@ -112,7 +112,7 @@ for (const { name, pod, statuses, phase = 'Running', foreign = [], says } of row
   });
 }
 
-test('conditions stand in the order Kubernetes lists them in', () => {
+test('conditions are in the order of Kubernetes', () => {
   const claims = claimsOf({ pod: aPod(), statuses: [ready], phase: 'Running', hasSandbox: false, foreign: [] });
   assert.deepEqual(
     claims.map(({ type }) => type),
@@ -131,21 +131,21 @@ const times = [
   { name: 'stays while its status does', said: at('False', 1), claimed: 'False', since: '2026-01-01T00:00:01Z' },
   { name: 'changes with its status', said: at('False', 1), claimed: 'True', since: '2001-09-09T01:46:40Z' },
   {
-    name: 'is that of whoever said so first',
+    name: 'is that of the first writer',
     said: at('True', 1),
     api: at('False', 2),
     claimed: 'False',
     since: '2026-01-01T00:00:02Z',
   },
   {
-    name: 'is not one from before the kubelet said otherwise',
+    name: 'ignores a writer before the kubelet’s own change',
     said: at('False', 2),
     api: at('True', 1),
     claimed: 'True',
     since: '2001-09-09T01:46:40Z',
   },
   {
-    name: 'stays where others say otherwise',
+    name: 'stays if other writers disagree',
     said: at('True', 1),
     api: at('False', 2),
     claimed: 'True',
@@ -153,7 +153,7 @@ const times = [
   },
 ];
 for (const { name, said, api, claimed, since } of times) {
-  test(`the time of a condition ${name}`, () => {
+  test(`the transition time of a condition ${name}`, () => {
     const claim = { type: 'Ready', status: claimed, reason: 'B' };
     const { lastTransitionTime } = conditionOf(claim, { said: [said], api: api && [api] }, 1e12);
     assert.equal(lastTransitionTime, since);

@@ -1,4 +1,4 @@
-/** The conditions a kubelet keeps on its Pods (kubelet.md §2.2). */
+/** Pod conditions that the kubelet manages. */
 import type { Container } from '@kruise/api/core/container';
 import type { ContainerStatus, Pod, PodCondition } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
@@ -6,18 +6,18 @@ import { findCondition } from '@kruise/machinery/conditions';
 import { formatTime, type Instant } from '@kruise/values/time';
 import type { Phase } from './phase.ts';
 
-/** A condition before it is known since when it holds. */
+/** Condition without its transition time. */
 export type Claim = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** What the conditions are concluded from. */
+/** Inputs of the Pod conditions. */
 export type ConditionFacts = {
   readonly pod: Pod;
   /** Statuses of init and regular containers. */
   readonly statuses: readonly ContainerStatus[];
   readonly phase: Phase;
-  /** Whether a sandbox stands in which containers can start. */
+  /** True if the Pod has a ready sandbox in which containers can start. */
   readonly hasSandbox: boolean;
-  /** Conditions of others, which readiness gates may name. */
+  /** Conditions set by other controllers, which readiness gates may refer to. */
   readonly foreign: readonly PodCondition[];
 };
 
@@ -31,12 +31,12 @@ const owned: ReadonlySet<string> = new Set([
   'PodResizeInProgress',
 ]);
 
-/** Whether nobody but the kubelet writes a condition. */
+/** Reports whether a condition is owned by the kubelet. */
 export function isKubeletCondition(type: string): boolean {
   return owned.has(type);
 }
 
-/** The claims of every Pod, in the order they stand in its status. */
+/** Returns the conditions of every Pod, in the order of the status. */
 export function claimsOf(facts: ConditionFacts): readonly Claim[] {
   const containersReady = containersReadyClaim(facts);
   return [
@@ -60,7 +60,7 @@ function containersReadyClaim({ pod: { spec }, statuses, phase }: ConditionFacts
   for (const container of spec?.initContainers ?? []) if (isSidecar(container)) judge(container);
   for (const container of spec?.containers ?? []) judge(container);
   if (phase === 'Succeeded' && unknown.length === 0) return { type, status: 'False', reason: 'PodCompleted' };
-  // What is still being stopped says nothing any more.
+  // A failed Pod may still have terminating containers; their statuses no longer matter.
   if (phase === 'Failed') return { type, status: 'False', reason: 'PodFailed' };
   const message = faults({ unknown, unready });
   return message === '' ? { type, status: 'True' } : { type, status: 'False', reason: 'ContainersNotReady', message };
@@ -91,7 +91,7 @@ function initializedClaim({ pod: { spec }, statuses, phase }: ConditionFacts): C
     else if (!(isSidecar(container) ? status.started : status.ready)) incomplete.push(container.name);
   }
   if (phase === 'Succeeded' && unknown.length === 0) return { type, status: 'True', reason: 'PodCompleted' };
-  // Sidecars that restart do not undo what has been done once.
+  // Restarting sidecars do not revert a completed initialization.
   const hasBegun = (spec?.containers ?? []).some(({ name }) => hasStarted(statusOf(statuses, name)));
   const message = hasBegun ? '' : faults({ unknown, incomplete });
   if (message === '') return { type, status: 'True' };
@@ -115,17 +115,17 @@ function faults(containers: { readonly [word: string]: readonly string[] }): str
   return text;
 }
 
-/** Conditions as they were: as the kubelet said, and as they are in the API. */
+/** Previous conditions: as this kubelet reported them, and as they are in the API. */
 export type KnownConditions = {
   readonly said: readonly PodCondition[] | undefined;
   readonly api: readonly PodCondition[] | undefined;
 };
 
-/** A claim with the time since when it holds. */
+/** Returns a condition with its transition time. */
 export function conditionOf(claim: Claim, { said, api }: KnownConditions, now: Instant): PodCondition {
   const before = findCondition(said, claim.type);
   const other = findCondition(api, claim.type);
-  // Someone else may have said so first: who stops traffic to a Pod does not wait for its kubelet.
+  // Another controller may have set the condition first: it does not wait for the kubelet to stop traffic to a Pod.
   const isAhead = (other?.lastTransitionTime ?? '') > (before?.lastTransitionTime ?? '');
   const known = before?.status !== claim.status && isAhead ? other : before;
   const since = known?.status === claim.status ? known.lastTransitionTime : undefined;

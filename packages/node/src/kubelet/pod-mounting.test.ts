@@ -25,7 +25,7 @@ function mountingOf(answer: () => string | Promise<string>) {
     asked++;
     return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { key: await answer() } };
   };
-  // Of a node no more is needed than this.
+  // The cast is safe: the tests use only these fields.
   const node = { clock, random, runtime, settings: { rootDirectory: '/kubelet' }, sources: { configMap } } as unknown;
   const mounting = createPodMounting(node as NodeContext, 'uid');
   const shown = async () => {
@@ -35,7 +35,7 @@ function mountingOf(answer: () => string | Promise<string>) {
   return { clock, mounting, shown, asked: () => asked };
 }
 
-test('what was looked at just now is not looked at again', async () => {
+test('recently checked volumes are not checked again', async () => {
   const { clock, shown, asked } = mountingOf(() => 'a');
   for (const ms of [0, 999]) {
     clock.advance(ms);
@@ -47,7 +47,7 @@ test('what was looked at just now is not looked at again', async () => {
   assert.equal(asked(), 2);
 });
 
-test('what may have changed is looked at at once', async () => {
+test('stale volumes are checked at once', async () => {
   let now = 'a';
   const { mounting, shown } = mountingOf(() => now);
   assert.equal(await shown(), 'a');
@@ -56,7 +56,7 @@ test('what may have changed is looked at at once', async () => {
   assert.equal(await shown(), 'b');
 });
 
-test('what changes while it is looked at is looked at again', async () => {
+test('volumes that become stale during a check are checked again', async () => {
   const first = Promise.withResolvers<string>();
   let isFirst = true;
   const { mounting, shown } = mountingOf(() => {

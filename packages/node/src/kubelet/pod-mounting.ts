@@ -1,4 +1,4 @@
-/** Has the volumes of a Pod in place before its containers start, and tells what keeps them from being so. */
+/** Mounts the volumes of a Pod before its containers start, and records events for mount failures. */
 import type { Pod } from '@kruise/api/core/pod';
 import { createClaimWait, unmountedMessage } from './claim-wait.ts';
 import type { NodeFacts } from './downward.ts';
@@ -8,29 +8,29 @@ import { ClaimNotReadyError, createPodVolumes, type MountedVolume, type PodVolum
 
 type Mounted = ReadonlyMap<string, MountedVolume>;
 
-/** The volumes of one Pod. */
+/** Volumes of one Pod. */
 export type PodMounting = {
-  /** Those that are there, by their names. */
+  /** Returns the mounted volumes by name. */
   mounted(): Mounted;
-  /** Something that volumes are made of may have changed. */
+  /** Marks the volumes as stale: an object that volumes depend on may have changed. */
   outdate(): void;
-  /** Where volumes are, once all are there; undefined if some cannot be had, which is told and tried again. */
+  /** Mounts all volumes and returns them; undefined if some cannot be mounted. A failure is recorded and retried. */
   ensure(pod: Pod, facts: NodeFacts): Promise<Mounted | undefined>;
-  /** Removes all that the Pod had of the node. */
+  /** Unmounts all volumes and removes the Pod directory. */
   remove(pod: Pod): Promise<void>;
 };
 
 const none: Mounted = new Map();
 const firstRetryMs = 500;
 const longestRetryMs = 122_000;
-/** What was looked at so recently, and has not been heard of since, is as it was: a Pod that starts is passed over twice. */
+/** Volumes mounted within this time and not marked stale are reused: a starting Pod is synced twice. */
 const freshMs = 1000;
 
-/** The volumes of a Pod, of which none is there yet. */
+/** Creates the volume manager of a Pod. */
 export function createPodMounting(node: NodeContext, uid: string): PodMounting {
   const { runtime, clock, settings } = node;
   const claimWait = createClaimWait();
-  // Most Pods never need these.
+  // Created lazily, because most Pods do not need it.
   let volumes: PodVolumes | undefined;
   let failureCount = 0;
   let changes = 0;
@@ -50,12 +50,12 @@ export function createPodMounting(node: NodeContext, uid: string): PodMounting {
       },
     });
 
-  /** Tells what is missing; when to try again. */
+  /** Records events for volumes that are not mounted; returns the time of the next retry. */
   function tell(pod: Pod, causes: readonly Error[]): number {
     const now = clock.now();
     const failures = causes.filter(({ cause }) => !(cause instanceof ClaimNotReadyError));
     for (const { message } of failures) node.record(pod, 'Warning', 'FailedMount', message);
-    // What failed is tried again soon, and then less and less often; what is waited for may come at any moment.
+    // Failures are retried with exponential backoff. A PVC can be bound at any moment, so it is polled more often.
     const retryAt =
       failures.length > 0 ? now + Math.min(firstRetryMs * 2 ** failureCount++, longestRetryMs) : claimWait.next(now);
     if (claimWait.isLong(now)) {

@@ -1,4 +1,4 @@
-/** What has to be there before a Pod's containers can start: its sandbox, and what its images are pulled with. */
+/** Pod sandboxes and image pull secrets. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Secret } from '@kruise/api/core/secret';
 import type { PodSandboxConfig } from '../cri/messages.ts';
@@ -7,8 +7,9 @@ import { rpcTextOf } from './runtime-error.ts';
 import { logDirectoryOf, sandboxConfigOf } from './sandbox-config.ts';
 
 /**
- * Returns the configuration of a Pod's sandbox, with a user namespace if the Pod requests one. Undefined if it cannot
- * have one, which is recorded: a Pod that requested its own users must not run with the node's.
+ * Returns the sandbox configuration of a Pod, with a user namespace if the Pod requests one. Returns undefined and
+ * records an event if the user namespace is not available: a Pod with `hostUsers: false` must not run as the node's
+ * users.
  */
 export async function configureSandbox(
   node: NodeContext,
@@ -29,7 +30,7 @@ function recordFailure(node: NodeContext, pod: Pod, error: unknown): void {
   node.record(pod, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${rpcTextOf(error)}`);
 }
 
-/** Makes a sandbox; undefined if that cannot be, which is told. */
+/** Creates a sandbox; returns undefined and records an event on failure. */
 export async function createSandbox(
   node: NodeContext,
   pod: Pod,
@@ -59,7 +60,7 @@ async function runtimeHandlerOf({ sources }: NodeContext, { spec }: Pod): Promis
   return found.handler ?? '';
 }
 
-/** The Secrets a Pod's images are pulled with. Those that are missing are told, and done without. */
+/** Returns the image pull secrets of a Pod. Missing Secrets are recorded and skipped. */
 export async function pullSecretsOf({ sources, record }: NodeContext, pod: Pod): Promise<readonly Secret[]> {
   const names = (pod.spec?.imagePullSecrets ?? []).flatMap(({ name }) => (name ? [name] : []));
   if (names.length === 0) return [];

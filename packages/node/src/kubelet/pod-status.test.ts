@@ -36,25 +36,25 @@ const verdict = ({ phase, reason, message }: PodStatus) =>
   [phase, reason, message].filter((each) => each !== undefined).join(': ');
 
 const verdictRows: readonly (readonly [name: string, facts: Facts, says: string])[] = [
-  ['a Pod that runs is running', { has: inSandbox(running('c')) }, 'Running'],
-  ['a Pod that was over is over', { has: inSandbox(running('c')), before: { phase: 'Failed' } }, 'Failed'],
+  ['a Pod with a running container is Running', { has: inSandbox(running('c')) }, 'Running'],
+  ['a terminal phase is kept', { has: inSandbox(running('c')), before: { phase: 'Failed' } }, 'Failed'],
   [
-    'a Pod that others say is over is over',
+    'a terminal phase of the API is kept',
     { pod: { status: { phase: 'Succeeded' } }, has: inSandbox(running('c')) },
     'Succeeded',
   ],
   [
-    'what was said of a phase stays with it',
+    'the reason of an unchanged phase is kept',
     { has: inSandbox(running('c')), before: { phase: 'Running', reason: 'Because', message: 'so' } },
     'Running: Because: so',
   ],
   [
-    'what was said of another phase does not',
+    'the reason of another phase is dropped',
     { has: inSandbox(running('c')), before: { phase: 'Pending', reason: 'Because', message: 'so' } },
     'Running',
   ],
   [
-    'a Pod has a second less than its limit',
+    'a Pod just before its active deadline is Running',
     {
       pod: { activeDeadlineSeconds: 60 },
       has: inSandbox(running('c')),
@@ -63,7 +63,7 @@ const verdictRows: readonly (readonly [name: string, facts: Facts, says: string]
     'Running',
   ],
   [
-    'a Pod that has reached its limit has failed',
+    'a Pod at its active deadline has failed',
     {
       pod: { activeDeadlineSeconds: 60 },
       has: inSandbox(running('c')),
@@ -72,7 +72,7 @@ const verdictRows: readonly (readonly [name: string, facts: Facts, says: string]
     'Failed: DeadlineExceeded: Pod was active on the node longer than the specified deadline',
   ],
   [
-    'a Pod that was stopped and ended well has succeeded',
+    'a terminated Pod whose containers exited with 0 has succeeded',
     { has: inSandbox(exited('c', 0)), isEnding: true },
     'Succeeded',
   ],
@@ -82,10 +82,10 @@ for (const [name, facts, says] of verdictRows) {
 }
 
 const addressRows: readonly (readonly [name: string, facts: Facts, podIPs: readonly string[]])[] = [
-  ['a Pod without a sandbox has no address', {}, []],
-  ['a Pod has the addresses of its sandbox', { has: inSandbox() }, ['10.0.0.1']],
+  ['a Pod without a sandbox has no IP', {}, []],
+  ['a Pod has the IPs of its sandbox', { has: inSandbox() }, ['10.0.0.1']],
   [
-    'a Pod has the addresses of its newest sandbox',
+    'a Pod has the IPs of its newest sandbox',
     {
       has: {
         sandboxes: [aSandbox({ id: 's1', attempt: 1, ips: ['10.0.0.2'] }), aSandbox({ isReady: false })],
@@ -94,13 +94,13 @@ const addressRows: readonly (readonly [name: string, facts: Facts, podIPs: reado
     },
     ['10.0.0.2'],
   ],
-  ['a Pod whose sandbox is gone has the addresses it had', { before: { podIPs: [{ ip: '10.0.0.9' }] } }, ['10.0.0.9']],
+  ['a Pod without its sandbox keeps its IPs', { before: { podIPs: [{ ip: '10.0.0.9' }] } }, ['10.0.0.9']],
   [
-    'addresses of the family of the node come first',
+    'IPs of the node’s primary family come first',
     { has: { sandboxes: [aSandbox({ ips: ['10.0.0.1', 'fd00::1'] })], containers: [] }, hostIPs: ['fd01::2'] },
     ['fd00::1', '10.0.0.1'],
   ],
-  ['a Pod on the network of its node has its addresses', { pod: { hostNetwork: true } }, ['172.18.0.2']],
+  ['a host-network Pod has the IPs of its node', { pod: { hostNetwork: true } }, ['172.18.0.2']],
 ];
 for (const [name, facts, podIPs] of addressRows) {
   test(name, () => {
@@ -114,7 +114,7 @@ for (const [name, facts, podIPs] of addressRows) {
   });
 }
 
-test('the time a Pod began is told once', () => {
+test('the start time of a Pod is set once', () => {
   assert.equal(statusFrom({}).startTime, '2026-01-01T00:00:00Z');
   assert.equal(statusFrom({ before: { startTime: '2025-01-01T00:00:00Z' } }).startTime, '2025-01-01T00:00:00Z');
   assert.equal(
@@ -123,14 +123,14 @@ test('the time a Pod began is told once', () => {
   );
 });
 
-test('the class of a Pod is what the API says, or else what its resources make it', () => {
+test('the QoS class of a Pod is that of the API, or computed from its resources', () => {
   assert.equal(statusFrom({}).qosClass, 'BestEffort');
   assert.equal(statusFrom({ pod: { status: { qosClass: 'Guaranteed' } } }).qosClass, 'Guaranteed');
   const resources = { requests: { cpu: '1' } };
   assert.equal(statusFrom({ pod: { containers: [aContainer('c', { resources })] } }).qosClass, 'Burstable');
 });
 
-test('last words of all containers together stay within twelve kibibytes', () => {
+test('termination messages of all containers stay within 12 KiB', () => {
   const has = inSandbox(exited('a', 1, { message: 'é'.repeat(10_000) }), exited('b', 1, { message: 'short' }));
   const { containerStatuses = [] } = statusFrom({ pod: { containers: [aContainer('a'), aContainer('b')] }, has });
   const [a, b] = containerStatuses.map(({ state }) => state?.terminated?.message ?? '');
@@ -138,7 +138,7 @@ test('last words of all containers together stay within twelve kibibytes', () =>
   assert.equal(b, 'short');
 });
 
-test('what others have said of a Pod comes first, and stays', () => {
+test('conditions of other writers come first and are kept', () => {
   const gate = { type: 'example.com/gate', status: 'True' } as const;
   const target = { type: 'DisruptionTarget', status: 'True' } as const;
   const { conditions = [] } = statusFrom({ pod: { status: { conditions: [target, gate] } } });
@@ -157,7 +157,7 @@ test('what others have said of a Pod comes first, and stays', () => {
   assert.equal(findCondition(conditions, 'Ready')?.lastProbeTime, null);
 });
 
-test('what is over for good waits for nothing and runs nowhere', () => {
+test('a terminated Pod has no waiting or running containers', () => {
   const pod = aPod();
   const status = statusFrom({ has: inSandbox() });
   const { containerStatuses = [], phase } = finishedStatus(pod, status);
@@ -169,7 +169,7 @@ test('what is over for good waits for nothing and runs nowhere', () => {
   });
 });
 
-test('what was never to start before others were through has not ended', () => {
+test('containers that never started because of initialization are not terminated', () => {
   const fixture = { initContainers: [aContainer('i'), aContainer('j')], restartPolicy: 'Never' } as const;
   const status = statusFrom({ pod: fixture, has: inSandbox(exited('i', 1)) });
   const { initContainerStatuses = [], containerStatuses = [] } = finishedStatus(aPod(fixture), status);

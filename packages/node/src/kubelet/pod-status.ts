@@ -1,4 +1,4 @@
-/** The status of a Pod as its kubelet tells it (kubelet.md §2): pure, from what the runtime has and what was said before. */
+/** Pod status: a pure function of the runtime state and the previous status. */
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '@kruise/api/core/pod';
 import { computeQosClass } from '@kruise/api/core/pod-qos';
 import { findCondition } from '@kruise/machinery/conditions';
@@ -9,22 +9,22 @@ import { isFinal, type Phase, phaseOf } from './phase.ts';
 import { type Claim, claimsOf, conditionOf, isKubeletCondition } from './pod-conditions.ts';
 import { addressesOf, hasInitialized, isHostNetwork, sandboxChange } from './runtime-pod.ts';
 
-/** What a Pod's status is made from. */
+/** Inputs of a Pod status. */
 export type PodStatusFacts = Omit<StatusFacts, 'previous'> & {
-  /** What was said before, by this kubelet or in the API. */
+  /** Previous status, reported by this kubelet or read from the API. */
   readonly previous: PodStatus;
-  /** Whether the Pod is being stopped for good. */
+  /** True while the Pod is terminating or terminated. */
   readonly isEnding: boolean;
   readonly hostIPs: readonly string[];
-  /** How a change of resources gets on. */
+  /** Conditions of an in-place resize. */
   readonly resizeClaims: readonly Claim[];
   readonly now: Instant;
 };
 
-/** The message of a Pod that was at work too long. */
+/** Message of a Pod that exceeded its activeDeadlineSeconds. */
 export const deadlineMessage = 'Pod was active on the node longer than the specified deadline';
 
-/** The status a Pod has. */
+/** Returns the status of a Pod. */
 export function podStatusOf(facts: PodStatusFacts): PodStatus {
   const { pod, runtimePod, previous, isEnding, now } = facts;
   const all = [
@@ -76,7 +76,7 @@ export function podStatusOf(facts: PodStatusFacts): PodStatus {
 
 type Verdict = { readonly phase: Phase; readonly reason?: string; readonly message?: string };
 
-/** What has been final stays so, and what was said of a phase stays with it. */
+/** Returns phase, reason and message. A terminal phase never changes, and the reason of an unchanged phase is kept. */
 function verdictOf({ pod, previous, now }: PodStatusFacts, found: Phase): Verdict {
   const api = pod.status ?? {};
   const phase = isFinal(api.phase) ? api.phase : isFinal(previous.phase) ? previous.phase : found;
@@ -89,7 +89,7 @@ function verdictOf({ pod, previous, now }: PodStatusFacts, found: Phase): Verdic
   return { phase, ...(reason ? { reason } : {}), ...(message ? { message } : {}) };
 }
 
-/** When a Pod has been at work for as long as it may, if there is such a limit. */
+/** Returns when a Pod exceeds its activeDeadlineSeconds, if it has one. */
 export function deadlineOf({ spec }: Pod, { startTime }: PodStatus): Instant | undefined {
   const seconds = spec?.activeDeadlineSeconds;
   return seconds == null || !startTime ? undefined : parseTime(startTime) + seconds * 1000;
@@ -102,7 +102,7 @@ function isPastDeadline(pod: Pod, status: PodStatus, now: Instant): boolean {
 
 function addressFields({ pod, runtimePod, previous, hostIPs }: PodStatusFacts) {
   const own = isHostNetwork(pod) ? hostIPs : ordered(addressesOf(runtimePod), hostIPs);
-  // A Pod whose sandbox is gone keeps what it had: whoever looks at its end may want to know.
+  // A Pod without a sandbox keeps its last IPs, for debugging.
   const ips = own.length > 0 ? own : (previous.podIPs ?? []).map(({ ip }) => ip);
   const [hostIP] = hostIPs;
   const [podIP] = ips;
@@ -112,7 +112,7 @@ function addressFields({ pod, runtimePod, previous, hostIPs }: PodStatusFacts) {
   };
 }
 
-/** Addresses of the family that the node puts first come first. */
+/** Orders IPs so that the primary IP family of the node comes first. */
 function ordered(ips: readonly string[], [hostIP = '']: readonly string[]): readonly string[] {
   const isSixth = hostIP.includes(':');
   return ips.toSorted((a, b) => Number(a.includes(':') !== isSixth) - Number(b.includes(':') !== isSixth));
@@ -120,7 +120,7 @@ function ordered(ips: readonly string[], [hostIP = '']: readonly string[]): read
 
 const maxMessageBytes = 12 * 1024;
 
-/** Last words are cut so that those of all containers together stay within bounds. */
+/** Truncates termination messages so that all containers together stay within the limit. */
 function shortened(statuses: readonly ContainerStatus[], count: number): ContainerStatus[] {
   const limit = Math.floor(maxMessageBytes / Math.max(1, count));
   return statuses.map((status) => {
@@ -135,13 +135,13 @@ function cut(state: ContainerStatus['state'], limit: number): NonNullable<Contai
   if (!terminated?.message) return state ?? {};
   const bytes = Buffer.from(terminated.message);
   if (bytes.length <= limit) return { terminated };
-  // No letter is cut in two.
+  // The cut must not split a UTF-8 character.
   let end = limit;
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return { terminated: { ...terminated, message: bytes.toString('utf8', 0, end) } };
 }
 
-/** What is said of a Pod that is over for good: nothing of it is left to run or to wait for. */
+/** Returns the status of a terminated Pod: no container is left running or waiting. */
 export function finishedStatus(pod: Pod, status: PodStatus): PodStatus {
   const wasInitialized = findCondition(status.conditions, 'Initialized')?.status === 'True';
   const ended = (each: ContainerStatus): ContainerStatus => {
@@ -149,7 +149,7 @@ export function finishedStatus(pod: Pod, status: PodStatus): PodStatus {
     return { ...each, ready: false, started: false, state: { terminated: unknownEnd } };
   };
   const { containerStatuses = [], initContainerStatuses, ephemeralContainerStatuses } = status;
-  // Those that were never to start before init containers were through have not ended, either.
+  // Containers that never started because initialization did not complete keep their waiting state.
   const regular = wasInitialized ? containerStatuses.map(ended) : containerStatuses;
   const phase = isFinal(status.phase) || isStaticPod(pod) ? status.phase : 'Failed';
   return {
@@ -162,7 +162,7 @@ export function finishedStatus(pod: Pod, status: PodStatus): PodStatus {
     ...(ephemeralContainerStatuses ? { ephemeralContainerStatuses: ephemeralContainerStatuses.map(ended) } : {}),
   };
 
-  /** Init containers after the last that has begun have not ended: they never began. */
+  /** Init containers after the last one that started never started, so they are not terminated. */
   function endedInit(statuses: readonly ContainerStatus[]) {
     const lastBegun = statuses.findLastIndex(({ state, lastState }) =>
       Boolean(state?.running ?? state?.terminated ?? lastState?.terminated),

@@ -1,7 +1,7 @@
 /**
- * One Pod's life on its node. A worker does one thing at a time: it brings the Pod up and keeps it so, ends it when it
- * is to end, and clears away what is left. It looks when something has happened — the Pod changed, the runtime told of a
- * container, a probe's result is another, a back-off is over — and rests otherwise.
+ * Pod worker: manages the lifecycle of one Pod on its node. A worker syncs, terminates and cleans up the Pod, one sync
+ * at a time. It is event-driven: a change of the Pod, a runtime event, a probe result or the end of a backoff triggers
+ * a sync.
  */
 import type { Pod, PodStatus } from '@kruise/api/core/pod';
 import { isSame } from '@kruise/machinery/json-value';
@@ -28,57 +28,57 @@ import { logDirectoryOf, logLinkOf } from './sandbox-config.ts';
 import { hasFilesOfMetadata, referencesOf } from './volume-content.ts';
 import type { MountedVolume } from './volumes.ts';
 
-/** How a Pod is ended before its time. */
+/** Options for terminating a Pod. */
 export type Ending = {
-  /** Takes the place of the Pod's own grace period. */
+  /** Overrides the grace period of the Pod. */
   readonly graceSeconds?: number;
-  /** What is said of it. */
+  /** Status to report for the terminated Pod. */
   readonly verdict?: (status: PodStatus) => PodStatus;
 };
 
-/** What looks after a Pod. */
+/** Worker of one Pod. */
 export type PodWorker = {
   readonly uid: string;
   readonly pod: () => Pod;
-  /** What was last said of it, whether it is in the API yet or not. */
+  /** Returns the current status, which may not be written to the API yet. */
   readonly status: () => PodStatus;
   readonly runtimePod: () => RuntimePod;
-  /** Where its volumes are, by their names. */
+  /** Returns the mounted volumes by name. */
   readonly volumes: () => ReadonlyMap<string, MountedVolume>;
-  /** Whether the Pod was let in, and has not ended. */
+  /** Reports whether the Pod is admitted and not terminated. */
   readonly isActive: () => boolean;
   readonly isFinished: () => boolean;
-  /** The node does not take the Pod: it is over before it began. */
+  /** Rejects the Pod at admission: the Pod fails before it starts. */
   reject(refusal: Refusal): void;
-  /** The Pod is in the API in another state. */
+  /** Handles an update of the Pod object. */
   update(pod: Pod): void;
-  /** The Pod is gone from where it came from: it ends, and all that is left of it goes. */
+  /** Handles the deletion of the Pod object: terminates the Pod and removes its leftovers. */
   remove(): void;
-  /** Ends the Pod. */
+  /** Terminates the Pod. */
   end(ending: Ending): void;
-  /** The runtime told of a container or sandbox of the Pod. */
+  /** Handles a runtime event of a container or sandbox of the Pod. */
   runtimeChanged(): void;
-  /** Something the Pod depends on has changed, or its time has come. */
+  /** Triggers a sync. */
   wake(): void;
-  /** The kubelet stops: whatever is under way is left as it is, for the next one to go on from. */
+  /** Stops the worker with the kubelet: the state stays as it is for the next kubelet. */
   halt(): void;
-  /** Resolves when nothing of the Pod runs any more, and others may have what it had. */
+  /** Resolves when all containers of the Pod have terminated and its resources are free. */
   readonly ended: Promise<void>;
-  /** Resolves when nothing of the Pod is left on the node. */
+  /** Resolves when the Pod is completely removed from the node. */
   readonly gone: Promise<void>;
 };
 
 type Stage = 'starting' | 'syncing' | 'terminating' | 'terminated' | 'finished' | 'gone';
 
-/** What goes wrong without a known time to try again is tried after so long. */
+/** Retry interval for failures without a backoff. */
 const retryMs = 10_000;
 const networkRetryMs = 1000;
-/** How long a pass may go on before what happens meanwhile is shown: Kubernetes looks every second, too. */
+/** Time after which a long sync refreshes the reported status; Kubernetes relists every second, too. */
 const lookMs = 1000;
-/** How long a word waits for a better one while something is under way: of what starts at once nothing else is told. */
+/** Debounce interval of status updates while a sync is in progress: a Pod that starts quickly is written once. */
 const holdMs = 100;
 
-/** The worker of a Pod that is to run, or that was found running. */
+/** Creates the worker of a Pod that should run or already runs. */
 export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   const { runtime, clock } = node;
   const uid = first.metadata.uid ?? '';
@@ -86,16 +86,16 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   const { promise: ended, resolve: announceEnded } = Promise.withResolvers<void>();
   const seenAt = clock.now();
   let pod = first;
-  /** What the Pod is to run, with the resources it has been given. */
+  /** Pod spec with the allocated resources. */
   let givenSpec = first.spec;
   let resizeClaims: readonly Claim[] = [];
-  /** Why containers could not be given what they are to have. */
+  /** Error of the last resize attempt. */
   let resizeFault: string | undefined;
   let runtimePod: RuntimePod = nothingRuns;
-  /** Nobody but this worker makes sandboxes of the Pod, so they need not be looked for each time. */
+  /** Only this worker creates sandboxes of the Pod, so their IDs are cached. */
   let sandboxIds: readonly string[] | undefined;
   let said: PodStatus | undefined;
-  /** Whether something has happened since. */
+  /** True if the status must be recomputed. */
   let isOutdated = false;
   let stage: Stage = 'starting';
   let isRemoved = false;
@@ -104,10 +104,10 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   let isBusy = false;
   let isDeadlineTold = false;
   let pass: AbortController | undefined;
-  /** When the last pass was over. */
+  /** End of the last sync. */
   let passedAt = Number.NEGATIVE_INFINITY;
   let cancelLook: (() => void) | undefined;
-  /** Whether there is something to tell, and until when that may wait. */
+  /** True if a status update is pending; the debounce limits how long it waits. */
   let isUntold = false;
   let heldUntil = Number.NEGATIVE_INFINITY;
   let cancelHold: (() => void) | undefined;
@@ -115,7 +115,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   let probes: PodProbes = noProbes;
   const mounting = createPodMounting(node, uid);
 
-  /** The Pod with the resources it has been given. */
+  /** Returns the Pod with its allocated resources. */
   const given = (): Pod => (givenSpec === pod.spec || !givenSpec ? pod : { ...pod, spec: givenSpec });
   const record = (podContainer: PodContainer, type: 'Normal' | 'Warning', reason: string, message: string) =>
     node.record(pod, type, reason, message, fieldPathOf(podContainer));
@@ -149,7 +149,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
 
   function failed(error: unknown): void {
     const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
-    node.log.warn({ pod: name, error }, 'a Pod could not be brought to where it should be');
+    node.log.warn({ pod: name, error }, 'pod sync failed');
     node.wakeAt(uid, clock.now() + retryMs);
   }
 
@@ -167,7 +167,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     }
   }
 
-  /** Asks the runtime what it has of the Pod; what keeps it from answering is told, in these words. */
+  /** Reads the state of the Pod from the runtime; a failure is recorded with the given event reason. */
   async function read(words?: { readonly reason: string; readonly what: string }): Promise<void> {
     try {
       sandboxIds ??= await sandboxIdsOf(runtime, uid);
@@ -180,20 +180,20 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     }
   }
 
-  /** Asks the runtime, and says what comes of it. */
+  /** Reads the runtime state and updates probes and status. */
   async function observe(): Promise<void> {
     await read({ reason: 'FailedSync', what: 'error determining status' });
     probes.observe(pod, containerStarts.settled(runtimePod), addressesOf(runtimePod)[0] ?? node.hostIPs()[0] ?? '');
     say();
   }
 
-  /** Has others know how the Pod is now. What that is is made out when it is told, for by then there may be more. */
+  /** Marks the status as stale. The status is computed only when it is written, to include later changes. */
   function say(): void {
     isOutdated = true;
     publish();
   }
 
-  /** What there is to be said of the Pod now. */
+  /** Returns the current status. */
   function status(): PodStatus {
     const previous = said ?? pod.status ?? {};
     if (!isOutdated) return previous;
@@ -238,13 +238,13 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     if (!isUntold) return;
     const couldRun = stage !== 'terminated' && stage !== 'finished';
     const now = status();
-    // A Pod all of whose containers have ended is about to be cleared away; then all of it is told at once.
+    // A Pod whose containers have all exited is about to be cleaned up, so the final status is written once.
     if (couldRun && isFinal(now.phase) && !runtimePod.containers.some(({ state }) => state === 'running')) return;
     isUntold = false;
     node.statuses.report(pod, { status: now, couldRun, isFinished: stage === 'finished' });
   }
 
-  // --- Bringing the Pod up, and keeping it so ---
+  // --- Sync ---
 
   async function sync(signal: AbortSignal): Promise<void> {
     if (stage === 'starting') {
@@ -281,21 +281,21 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     }
     const actions = decide();
     const found = await mounting.ensure(given(), factsOf(addressesOf(runtimePod)));
-    // What runs already has its volumes; only nothing new starts without.
+    // Running containers have their volumes; only new containers need all volumes to be mounted.
     const mounted = found ?? (startsNothing(actions) ? mounting.mounted() : undefined);
     if (!mounted) return;
     signal.throwIfAborted();
     await carryOut(actions, mounted, signal);
   }
 
-  /** Whether the Pod was not over when last looked at, and cannot be now: all its containers are started again. */
+  /** Reports whether the Pod cannot be in a terminal phase: all its containers restart, and it has no deadline. */
   function goesOn(): boolean {
     const { restartPolicy = 'Always', activeDeadlineSeconds } = pod.spec ?? {};
     if (!said || isFinal(said.phase) || isFinal(pod.status?.phase)) return false;
     return restartPolicy === 'Always' && activeDeadlineSeconds == null;
   }
 
-  /** What has come to an end by itself is cleared away like what was ended. */
+  /** A completed Pod is cleaned up like a terminated one. */
   function becomeFinal(): void {
     if (status().reason === 'DeadlineExceeded' && !isDeadlineTold) {
       isDeadlineTold = true;
@@ -364,7 +364,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     let { sandboxId } = actions;
     if (actions.createsSandbox) {
       const before = sandboxIds ?? [];
-      // Should this be cut off, nobody knows what there is.
+      // If this sync is aborted, the sandboxes are unknown.
       sandboxIds = undefined;
       sandboxId = await createSandbox(node, given(), sandboxConfig, signal);
       if (sandboxId !== undefined) sandboxIds = [...before, sandboxId];
@@ -372,7 +372,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
         node.wakeAt(uid, clock.now() + retryMs);
         return;
       }
-      // Nothing is said of it yet: in most Pods containers follow at once.
+      // The status is not updated yet: in most Pods the containers start right after the sandbox.
       await read({ reason: 'FailedPodSandBoxStatus', what: 'Unable to get pod sandbox status' });
     }
     const podIPs = isHostNetwork(pod) ? node.hostIPs() : addressesOf(runtimePod);
@@ -406,7 +406,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     await observe();
   }
 
-  /** One dead container of a name is kept, for whoever wants to know how it ended. */
+  /** Garbage-collects exited containers, keeping the newest instance of each name for debugging. */
   async function prune(): Promise<void> {
     const kept = new Set<string>();
     for (const { id, name, state } of runtimePod.containers) {
@@ -422,11 +422,11 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
 
   function probeChanged(type: ProbeType): void {
     say();
-    // Readiness is for others to know; nothing is done about it here.
+    // Readiness affects only the status; no action is needed.
     if (type !== 'Readiness') wake();
   }
 
-  // --- Ending it ---
+  // --- Termination ---
 
   function end({ graceSeconds: wanted, verdict }: Ending): void {
     if (verdict) said = verdict(status());
@@ -460,10 +460,10 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     probes.stop();
     await read();
     if (runtimePod.containers.some(({ state }) => state === 'running')) {
-      throw new Error('containers run that were ended');
+      throw new Error('containers are still running after termination');
     }
     stage = 'terminated';
-    // From here on others may have what it had.
+    // The allocated resources are free from here on.
     node.allocations.forget(uid);
     announceEnded();
     probes = noProbes;
@@ -489,7 +489,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     for (const each of runtimePod.containers) await runtime.files.remove(logLinkOf(pod, each, node.settings));
     await runtime.files.remove(logDirectoryOf(pod, node.settings));
     node.statuses.forget(uid);
-    // Nobody is left to be told anything.
+    // No status update is left to write.
     isUntold = false;
     stage = 'gone';
     announceGone();
@@ -548,7 +548,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     runtimeChanged() {
       isWoken = true;
       if (!isBusy) return wake();
-      // A pass that waits for something, an image say, is not to hide what happens meanwhile.
+      // A sync that waits, for example for an image pull, must not delay the status of other containers.
       cancelLook ??= clock.setTimer(lookMs, () => {
         cancelLook = undefined;
         if (stage === 'syncing' || stage === 'terminating') void observe().then(tell, failed);
@@ -562,16 +562,16 @@ function startsNothing({ ephemeral, init, regular }: PodActions): boolean {
   return ephemeral.length + init.length + regular.length === 0;
 }
 
-/** Whether a change gives the Pod's worker something to do: most are its own words coming back. */
+/** Reports whether an update requires a sync: most updates are the kubelet's own status writes. */
 function asksForMore(before: Pod, after: Pod): boolean {
   const { metadata: a } = before;
   const { metadata: b } = after;
   if (a.generation !== b.generation || (a.generation === undefined && !isSame(before.spec, after.spec))) return true;
-  // What containers were given of these when they started they keep; files are kept up to date.
+  // Environment variables keep the metadata of the container start; files of downward API volumes are updated.
   return hasFilesOfMetadata(after) && (!isSame(a.labels, b.labels) || !isSame(a.annotations, b.annotations));
 }
 
-/** Whether others say something else of a Pod, on which its readiness may depend. */
+/** Reports whether conditions of other controllers changed, which readiness gates may depend on. */
 function isJudgedAnew(before: Pod, after: Pod): boolean {
   if (before.status === after.status) return false;
   const foreign = (pod: Pod) => (pod.status?.conditions ?? []).filter(({ type }) => !isKubeletCondition(type));

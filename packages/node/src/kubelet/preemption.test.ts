@@ -19,28 +19,38 @@ const rows: readonly (readonly [
   candidates: ReturnType<typeof candidate>[],
   victims: string,
 ])[] = [
-  ['one that is enough goes alone', 500, [candidate('a', 'Burstable', 300), candidate('b', 'Burstable', 600)], 'b'],
-  ['the smallest that is enough goes', 500, [candidate('a', 'Burstable', 900), candidate('b', 'Burstable', 600)], 'b'],
   [
-    'several go where one is not enough',
+    'one sufficient Pod is the only victim',
+    500,
+    [candidate('a', 'Burstable', 300), candidate('b', 'Burstable', 600)],
+    'b',
+  ],
+  [
+    'the smallest sufficient Pod is the victim',
+    500,
+    [candidate('a', 'Burstable', 900), candidate('b', 'Burstable', 600)],
+    'b',
+  ],
+  [
+    'several Pods are victims if one is not enough',
     800,
     [candidate('a', 'Burstable', 500), candidate('b', 'Burstable', 400)],
     'a b',
   ],
   [
-    'who is guaranteed stays if others are enough',
+    'a Guaranteed Pod is no victim if others are enough',
     500,
     [candidate('a', 'Guaranteed', 500), candidate('b', 'Burstable', 500)],
     'b',
   ],
   [
-    'who is guaranteed goes if others are not',
+    'a Guaranteed Pod is a victim if others are not enough',
     900,
     [candidate('a', 'Guaranteed', 500), candidate('b', 'Burstable', 500)],
     'b a',
   ],
-  ['nobody goes in vain', 900, [candidate('a', 'Burstable', 500)], ''],
-  ['who is critical too stays', 500, [candidate('a', 'Burstable', 500, 2_000_000_000)], ''],
+  ['no Pod is preempted if that is not enough', 900, [candidate('a', 'Burstable', 500)], ''],
+  ['a critical Pod is no victim', 500, [candidate('a', 'Burstable', 500, 2_000_000_000)], ''],
 ];
 for (const [name, missing, candidates, victims] of rows) {
   test(name, () => {
@@ -49,7 +59,7 @@ for (const [name, missing, candidates, victims] of rows) {
   });
 }
 
-test('others make room for a Pod that the node cannot be without', async () => {
+test('a critical Pod preempts other Pods', async () => {
   await using node = await startTestNode({ kubelet: { staticPodPath: '/manifests' } });
   const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
   await node.create({ containers: [{ name: 'c', image: 'nginx:1.25', resources: { requests: { cpu: '3' } } }] });

@@ -1,16 +1,16 @@
-/** Who has to make room for a Pod that the node cannot be without (kubelet.md §3): pure. */
+/** Kubelet preemption: pure functions that select victims for a critical Pod. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Requests } from './allocations.ts';
 import { isCriticalPod } from './critical.ts';
 
-/** A Pod that might go, and what it would leave. */
+/** A candidate for preemption with the resources it would free. */
 export type Candidate = { readonly pod: Pod; readonly requests: Requests };
 
 const qosClasses = ['BestEffort', 'Burstable', 'Guaranteed'] as const;
 
 /**
- * The Pods whose going leaves what is missing, none if that cannot be had. As few Guaranteed ones as will do if all
- * others went; then as few Burstable ones; then of the rest no more than are needed beside those.
+ * Returns the Pods to preempt; empty if no set of victims frees enough. Preempts as few Guaranteed Pods as possible,
+ * then as few Burstable Pods, then as few BestEffort Pods.
  */
 export function victimsFor<C extends Candidate>(missing: Requests, candidates: readonly C[]): readonly C[] {
   const able = candidates.filter(({ pod }) => !isCriticalPod(pod));
@@ -24,7 +24,7 @@ export function victimsFor<C extends Candidate>(missing: Requests, candidates: r
   return [...fromBestEffort, ...fromBurstable, ...fromGuaranteed];
 }
 
-/** What is still missing when some have gone. */
+/** Returns the resources that are still missing after some Pods are preempted. */
 function without(missing: Requests, gone: readonly Candidate[]): Requests {
   const left = new Map<string, number>();
   for (const [name, amount] of missing) {
@@ -34,7 +34,7 @@ function without(missing: Requests, gone: readonly Candidate[]): Requests {
   return left;
 }
 
-/** One after the other, always the one that comes nearest to what is needed. */
+/** Selects greedily the Pod that is closest to the missing resources. */
 function fewest<C extends Candidate>(missing: Requests, candidates: readonly C[]): C[] {
   const chosen: C[] = [];
   let left = missing;
@@ -48,7 +48,7 @@ function fewest<C extends Candidate>(missing: Requests, candidates: readonly C[]
   return chosen;
 }
 
-/** How far a Pod's going is from enough: the squares of what shares would still be missing. */
+/** Returns the distance of a Pod to the missing resources: the sum of the squared missing fractions. */
 function distance(missing: Requests, candidate: Candidate): number {
   const left = without(missing, [candidate]);
   let sum = 0;

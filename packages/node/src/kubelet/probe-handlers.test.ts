@@ -20,7 +20,7 @@ function answer(status: number, { body = '', location }: { body?: string; locati
   return { status, headers: location ? { location } : {}, body: Buffer.from(body) };
 }
 
-/** A node on whose network this is all there is. */
+/** Returns a node with the given network. */
 function nodeWith(
   network: Partial<HostNetwork>,
   execSync: Node['execSync'] = () => Promise.reject(new Error('none')),
@@ -40,12 +40,12 @@ const httpRows: readonly (readonly [name: string, answers: HttpAnswer[], said: s
   ['400 is failure', [answer(400)], 'failure: HTTP probe failed with statuscode: 400'],
   ['500 is failure', [answer(500)], 'failure: HTTP probe failed with statuscode: 500'],
   [
-    'a way to another page of the same host is gone',
+    'a redirect to the same host is followed',
     [answer(302, { location: '/other' }), answer(200, { body: 'there' })],
     'success: there',
   ],
   [
-    'a way to another host is not',
+    'a redirect to another host is a warning',
     [answer(302, { location: 'http://elsewhere/' })],
     'warning: Probe terminated redirects, Response body: ',
   ],
@@ -58,7 +58,7 @@ for (const [name, answers, said] of httpRows) {
   });
 }
 
-test('a probe asks as it is told to', async () => {
+test('an HTTP probe sends the requested path and headers', async () => {
   const asked: HttpRequest[] = [];
   const node = nodeWith({
     request: async (request) => {
@@ -88,7 +88,7 @@ for (const [asked, path] of [
   ['/.well-known/live', '/.well-known/live'],
   ['/live?verbose#part', '/live?verbose'],
 ]) {
-  test(`a probe of ${asked} asks for ${path}`, async () => {
+  test(`a probe of ${asked} requests ${path}`, async () => {
     let found = '';
     const request = async (each: HttpRequest) => {
       found = each.path;
@@ -99,13 +99,13 @@ for (const [asked, path] of [
   });
 }
 
-test('what cannot be reached is a failure in the words of Go', async () => {
+test('an unreachable server is a failure with Go’s error text', async () => {
   const refused = 'dial tcp 10.0.0.1:80: connect: connection refused';
   assert.equal(await outcome(nodeWith({}), { httpGet: { port: 80 } }), `failure: Get "http://10.0.0.1/": ${refused}`);
   assert.equal(await outcome(nodeWith({}), { tcpSocket: { port: 80 } }), `failure: ${refused}`);
 });
 
-test('what takes too long is a failure', async () => {
+test('a timeout is a failure', async () => {
   const clock = virtualClock();
   const node = nodeWith({ request: () => new Promise(() => {}) });
   const probe = runProbe(node, clock, { httpGet: { port: 8080 }, timeoutSeconds: 3 }, target);
@@ -116,7 +116,7 @@ test('what takes too long is a failure', async () => {
   });
 });
 
-test('a port that opens is success', async () => {
+test('an open TCP port is a success', async () => {
   assert.equal(
     await outcome(nodeWith({ connect: async () => new PassThrough() }), { tcpSocket: { port: 80 } }),
     'success: ',
@@ -134,14 +134,14 @@ for (const [health, said] of healthRows) {
   });
 }
 
-test('a command says by its code whether all is well', async () => {
+test('the exit code of an exec probe decides its result', async () => {
   const exits = (exitCode: number) =>
     nodeWith({}, async () => ({ exitCode, stdout: Buffer.from('out '), stderr: Buffer.from('err') }));
   assert.equal(await outcome(exits(0), { exec: { command: ['check'] } }), 'success: out err');
   assert.equal(await outcome(exits(2), { exec: { command: ['check'] } }), 'failure: out err');
 });
 
-test('a command that takes too long has failed, one that cannot run has not', async () => {
+test('an exec probe that times out has failed, one that cannot run has an error', async () => {
   const failing = (code: 'DEADLINE_EXCEEDED' | 'NOT_FOUND') =>
     nodeWith({}, () => Promise.reject(new GrpcError(code, 'no', { wasSent: true })));
   const probe = { exec: { command: ['check', 'it'] }, timeoutSeconds: 1 };
@@ -149,13 +149,13 @@ test('a command that takes too long has failed, one that cannot run has not', as
   await assert.rejects(outcome(failing('NOT_FOUND'), probe), { message: 'rpc error: code = NotFound desc = no' });
 });
 
-test('a port by a name nobody has cannot be asked', async () => {
+test('an unknown port name is an error', async () => {
   await assert.rejects(outcome(nodeWith({}), { tcpSocket: { port: 'metrics' } }), /parsing "metrics": invalid syntax/);
 });
 
 const { signal } = new AbortController();
 
-test('a hook is heard whatever it is answered', async () => {
+test('an HTTP hook succeeds with any response', async () => {
   const warned: string[] = [];
   const whom = { ...target, warn: (reason: string, message: string) => void warned.push(`${reason}: ${message}`) };
   const hook = { httpGet: { port: 80 } };
@@ -164,7 +164,7 @@ test('a hook is heard whatever it is answered', async () => {
   assert.deepEqual(warned, []);
 });
 
-test('a hook by TLS is asked without where the server speaks none, which is told', async () => {
+test('an HTTPS hook falls back to HTTP with a warning', async () => {
   const asked: (string | undefined)[] = [];
   const warned: string[] = [];
   const request = async ({ scheme, headers = [] }: HttpRequest) => {

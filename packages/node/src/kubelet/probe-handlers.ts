@@ -1,4 +1,4 @@
-/** Carries out what probes and hooks ask for, through the node's runtime and network (kubelet.md §5, §6). */
+/** Probe and lifecycle hook handlers: exec, HTTP, TCP and gRPC, through the node's runtime and network. */
 import type { Container } from '@kruise/api/core/container';
 import type { HTTPGetAction, LifecycleHandler, ProbeHandler } from '@kruise/api/core/probe';
 import { GrpcError, goErrorText } from '@kruise/client/grpc/status';
@@ -7,10 +7,10 @@ import type { HttpAnswer, NodeRuntime } from '../cri/runtime.ts';
 import { expand } from './expansion.ts';
 import { descriptionOf, rpcTextOf } from './runtime-error.ts';
 
-/** What a check found. */
+/** Outcome of one probe. */
 export type ProbeOutcome = { readonly result: 'success' | 'warning' | 'failure'; readonly output: string };
 
-/** Whom a check or a hook is about. */
+/** Container that a probe or a hook targets. */
 export type Target = {
   readonly container: Container;
   readonly containerId: string;
@@ -22,7 +22,7 @@ type Node = Pick<NodeRuntime, 'execSync' | 'network'>;
 const maxOutputBytes = 10 * 1024;
 const userAgent = 'kube-probe/1.33';
 
-/** Makes a check. Throws where it could not be made at all. */
+/** Runs a probe once. Throws if the probe could not run at all. */
 export async function runProbe(
   node: Node,
   clock: Clock,
@@ -117,7 +117,7 @@ function redirectOf({ status, headers }: HttpAnswer, from: Location): Location |
   return status >= 300 && status < 400 && location ? placeOf(new URL(location, urlOf(from))) : undefined;
 }
 
-/** What a URL says that is fit to be asked for. */
+/** Request target of an HTTP probe. */
 type Location = {
   readonly scheme: 'http' | 'https';
   readonly host: string;
@@ -135,7 +135,7 @@ function locationOf(action: HTTPGetAction, { container, podIP }: Target): Locati
   const path = asked.startsWith('/') ? asked : `/${asked}`;
   const scheme = action.scheme === 'HTTPS' ? 'https' : 'http';
   const location = { scheme, host, port, path } as const;
-  // Most are written as they are asked for; a URL, which knows how others are, takes longer to make than all the rest.
+  // Most locations need no normalization; constructing a URL costs more than the rest of the probe.
   return plainAddress.test(host) && plainPath.test(path) ? location : placeOf(urlOf(location));
 }
 
@@ -161,7 +161,7 @@ const usual: Headers = [
 ];
 const usualOnly: Headers = [...usual, ['Connection', 'close']];
 
-/** The headers that were asked for, and those every probe has; an empty one takes the usual one away. */
+/** Returns the requested headers plus the default ones; an empty requested header removes the default header. */
 function probeHeaders({ httpHeaders = [] }: HTTPGetAction): Headers {
   if (httpHeaders.length === 0) return usualOnly;
   const given = new Set(httpHeaders.map(({ name }) => name.toLowerCase()));
@@ -212,7 +212,7 @@ async function probeGrpc(
   }
 }
 
-/** What comes within so many seconds; undefined if nothing does. */
+/** Returns the result of the work, or undefined on timeout. */
 function within<T>(clock: Clock, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
   const limit = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
@@ -220,7 +220,7 @@ function within<T>(clock: Clock, seconds: number, work: (signal: AbortSignal) =>
     limit.abort();
     resolve(undefined);
   });
-  // Whoever is told to stop may say so too late for anyone to listen.
+  // An aborted work may reject after the timeout; the rejection is then ignored.
   work(limit.signal).then(
     (result) => {
       cancel();
@@ -234,7 +234,7 @@ function within<T>(clock: Clock, seconds: number, work: (signal: AbortSignal) =>
   return promise;
 }
 
-/** The number of a port that is given by number or by name. */
+/** Resolves a port that is given as a number or by name. */
 export function portOf(port: number | string, { ports = [] }: Container): number {
   if (typeof port === 'number') return checked(port);
   const named = ports.find(({ name }) => name === port)?.containerPort;
@@ -248,10 +248,10 @@ function checked(port: number): number {
   throw new Error(`invalid port number: ${port}`);
 }
 
-/** Whom a hook is about, and who is told what is odd about it. */
+/** Target of a lifecycle hook, with a recorder of warning events. */
 export type HookTarget = Target & { readonly warn: (reason: string, message: string) => void };
 
-/** Carries out a hook; throws if it fails. */
+/** Runs a lifecycle hook; throws if the hook fails. */
 export async function runHook(
   node: Node,
   clock: Clock,
@@ -274,7 +274,7 @@ export async function runHook(
   throw new Error('invalid handler: no known action');
 }
 
-/** Asks a server to do what a hook is for. Whatever is answered, it was heard. */
+/** Runs an HTTP hook. Every HTTP response counts as success. */
 async function askHook(
   { network }: Node,
   action: HTTPGetAction,
@@ -296,7 +296,7 @@ async function askHook(
   }
 }
 
-/** Whether a server that was spoken to by TLS has answered without. */
+/** Reports whether a server answered a TLS request in plain HTTP. */
 function speaksPlainly(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER';

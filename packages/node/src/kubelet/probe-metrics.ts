@@ -1,17 +1,17 @@
-/** How often containers are checked, what comes of it and how long it takes: what `/metrics/probes` shows. */
+/** Probe metrics of `/metrics/probes`: counts, results and durations. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type Counter, createMetrics, type Histogram, type Metric, type MetricRegistry } from '@kruise/client/metrics';
 import type { ProbeType } from './probe-state.ts';
 
-/** The numbers of one probe of one container. */
+/** Metrics of one probe of one container. */
 export type ProbeSeries = {
-  /** It was made, and took so long; undefined where nothing came of it. */
+  /** Records one probe with its duration; the outcome is undefined if the result is unknown. */
   checked(outcome: 'success' | 'failure' | undefined, durationSeconds: number): void;
-  /** The Pod is gone: nobody wants to know any more. */
+  /** Deletes the series when the Pod is removed. */
   forget(): void;
 };
 
-/** The numbers of all probes of a kubelet. */
+/** Probe metrics of a kubelet. */
 export type ProbeMetrics = {
   readonly registry: MetricRegistry;
   of(pod: Pod, container: string, type: ProbeType): ProbeSeries;
@@ -20,17 +20,17 @@ export type ProbeMetrics = {
 const resultNames = { success: 'successful', failure: 'failed', unknown: 'unknown' } as const;
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Nothing has been checked yet. */
+/** Creates the probe metrics. */
 export function createProbeMetrics(): ProbeMetrics {
   const registry = createMetrics();
   const counts = registry.counter(
     'prober_probe_total',
-    'Checks of containers, by what they are for and what they found.',
+    'Number of liveness, readiness and startup probes of containers, by result.',
     ['container', 'namespace', 'pod', 'pod_uid', 'probe_type', 'result'],
   );
   const durations = registry.histogram(
     'prober_probe_duration_seconds',
-    'Seconds that checks which went well took.',
+    'Duration of successful probes in seconds.',
     ['container', 'namespace', 'pod', 'probe_type'],
     buckets,
   );
@@ -54,7 +54,7 @@ type Checked = {
 };
 type Held<S> = { readonly labels: readonly string[]; readonly series: S };
 
-/** A class, for each container has several. */
+/** A class rather than closures, because each container has several instances. */
 class HeldSeries implements ProbeSeries {
   readonly #families: Families;
   readonly #checked: Checked;
@@ -72,7 +72,7 @@ class HeldSeries implements ProbeSeries {
     const result = outcome ?? 'unknown';
     this.#counters[result] ??= held(counts, [container, namespace, pod, uid, type, resultNames[result]]);
     this.#counters[result].series.increase();
-    // How long a failure takes is its timeout, which is known.
+    // The duration of a failed probe is usually its timeout, so only successful probes are observed.
     if (outcome !== 'success') return;
     this.#duration ??= held(durations, [container, namespace, pod, type]);
     this.#duration.series.observe(durationSeconds);

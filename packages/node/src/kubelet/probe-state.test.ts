@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { afterCheck, inheritedProbeState, initialProbeState, type ProbeType, type Thresholds } from './probe-state.ts';
 
-/** What comes of checks, written one letter each: `+` for success, `-` for failure. */
+/** Returns the result of a series of probes: `+` for success, `-` for failure. */
 function resultAfter(type: ProbeType, thresholds: Thresholds, checks: string) {
   let state = initialProbeState(type, 'id');
   for (const check of checks) {
@@ -19,20 +19,26 @@ const rows: readonly (readonly [
   checks: string,
   result: string,
 ])[] = [
-  ['a container is taken to live', 'Liveness', {}, '', 'success'],
-  ['a container is not taken to be ready', 'Readiness', {}, '', 'failure'],
-  ['of a container nobody knows whether it has started', 'Startup', {}, '', 'unknown'],
-  ['two failures are not three', 'Liveness', {}, '--', 'success'],
-  ['three failures end it', 'Liveness', {}, '---', 'failure, on hold'],
-  ['a success between failures begins the count anew', 'Liveness', {}, '--+--', 'success'],
-  ['one success makes ready', 'Readiness', {}, '+', 'success'],
-  ['as many successes as it takes make ready', 'Readiness', { successThreshold: 3 }, '++', 'failure'],
-  ['enough successes make ready', 'Readiness', { successThreshold: 3 }, '+++', 'success'],
-  ['what was ready is so until it has failed often enough', 'Readiness', {}, '+--', 'success'],
-  ['what has failed often enough is not ready', 'Readiness', {}, '+---', 'failure'],
-  ['what is not ready is checked on', 'Readiness', {}, '---+', 'success'],
-  ['what has started is checked no more', 'Startup', {}, '--+', 'success, on hold'],
-  ['what does not start is checked no more', 'Startup', { failureThreshold: 2 }, '--+', 'failure, on hold'],
+  ['a container is live initially', 'Liveness', {}, '', 'success'],
+  ['a container is not ready initially', 'Readiness', {}, '', 'failure'],
+  ['the startup result is unknown initially', 'Startup', {}, '', 'unknown'],
+  ['two failures do not reach the threshold', 'Liveness', {}, '--', 'success'],
+  ['three failures fail the liveness probe', 'Liveness', {}, '---', 'failure, on hold'],
+  ['a success between failures resets the count', 'Liveness', {}, '--+--', 'success'],
+  ['one success makes a container ready', 'Readiness', {}, '+', 'success'],
+  [
+    'fewer successes than the threshold do not make a container ready',
+    'Readiness',
+    { successThreshold: 3 },
+    '++',
+    'failure',
+  ],
+  ['enough successes make a container ready', 'Readiness', { successThreshold: 3 }, '+++', 'success'],
+  ['a ready container stays ready below the failure threshold', 'Readiness', {}, '+--', 'success'],
+  ['a container becomes unready at the failure threshold', 'Readiness', {}, '+---', 'failure'],
+  ['an unready container is still probed', 'Readiness', {}, '---+', 'success'],
+  ['a successful startup probe pauses', 'Startup', {}, '--+', 'success, on hold'],
+  ['a failed startup probe pauses', 'Startup', { failureThreshold: 2 }, '--+', 'failure, on hold'],
 ];
 for (const [name, type, thresholds, checks, result] of rows) {
   test(name, () => assert.equal(resultAfter(type, thresholds, checks), result));
@@ -47,7 +53,7 @@ const inherited: readonly (readonly [type: ProbeType, known: { started: boolean;
     ['Liveness', { started: true, ready: true }, 'success'],
   ];
 for (const [type, known, result] of inherited) {
-  test(`of a container known as ${JSON.stringify(known)} a ${type} probe is ${result} to the next kubelet`, () => {
+  test(`after a kubelet restart a container with ${JSON.stringify(known)} has a ${type} probe result of ${result}`, () => {
     const state = inheritedProbeState(type, 'id', known);
     assert.equal(`${state.result}${state.isOnHold ? ', on hold' : ''}`, result);
   });

@@ -1,40 +1,40 @@
-/** What is made of one check after another: a result changes only after enough of a kind in a row (kubelet.md §5). */
+/** Probe state: a result changes only after enough consecutive outcomes of one kind. */
 
-/** What a check is for. */
+/** Type of a probe. */
 export type ProbeType = 'Liveness' | 'Readiness' | 'Startup';
 
-/** What is concluded from checks so far. */
+/** Result of a probe, after its thresholds. */
 export type ProbeResult = 'success' | 'failure' | 'unknown';
 
-/** The checks of one kind on one container. */
+/** State of one probe of one container. */
 export type ProbeState = {
   readonly containerId: string;
   readonly result: ProbeResult;
   readonly last: ProbeResult | undefined;
-  /** How many in a row ended as the last one did. */
+  /** Number of consecutive outcomes equal to the last one. */
   readonly run: number;
-  /** Nothing is checked any more until there is another container. */
+  /** True if the probe is paused until the container is replaced. */
   readonly isOnHold: boolean;
 };
 
-/** How many in a row it takes. */
+/** Numbers of consecutive outcomes that change the result. */
 export type Thresholds = { readonly successThreshold?: number; readonly failureThreshold?: number };
 
-/** Until it is checked a container is taken to live, and not to be ready. */
+/** Before its first probe a container is live and not ready. */
 const initialResults: { readonly [T in ProbeType]: ProbeResult } = {
   Liveness: 'success',
   Readiness: 'failure',
   Startup: 'unknown',
 };
 
-/** The state of a new container. */
+/** Returns the probe state of a new container. */
 export function initialProbeState(type: ProbeType, containerId: string): ProbeState {
   return { containerId, result: initialResults[type], last: undefined, run: 0, isOnHold: false };
 }
 
 /**
- * The state of a container that an earlier kubelet has checked: what it found is believed until it is found otherwise,
- * lest Pods cease to be ready because their kubelet starts anew.
+ * Returns the probe state of a container that a previous kubelet already probed. The previous result is kept until a
+ * probe changes it; otherwise a kubelet restart would make Pods unready.
  */
 export function inheritedProbeState(
   type: ProbeType,
@@ -46,7 +46,7 @@ export function inheritedProbeState(
   return type === 'Readiness' && ready ? { ...state, result: 'success' } : state;
 }
 
-/** The state after a check. */
+/** Returns the state after one probe. */
 export function afterCheck(
   state: ProbeState,
   type: ProbeType,
@@ -56,7 +56,7 @@ export function afterCheck(
   const run = state.last === found ? state.run + 1 : 1;
   const counted = { ...state, last: found, run };
   if (run < (found === 'success' ? successThreshold : failureThreshold)) return counted;
-  // What is to be restarted is not disturbed any more, and what has started has.
+  // A container that will be restarted is not probed any more, and neither is one whose startup probe succeeded.
   const isOnHold = type === 'Startup' || (type === 'Liveness' && found === 'failure');
   return { ...counted, result: found, isOnHold, run: isOnHold ? 0 : run };
 }

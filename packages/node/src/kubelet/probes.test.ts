@@ -1,4 +1,4 @@
-/** When containers are checked, and what comes of it (kubelet.md §5). */
+/** Schedule and results of probes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container } from '@kruise/api/core/container';
@@ -17,7 +17,7 @@ const probe = (type: keyof typeof ports, more: Partial<Probe> = {}): Probe => ({
   ...more,
 });
 
-/** The checks of a Pod whose container started at 0 s; `answer` says what is found at a port at a time. */
+/** Returns the probes of a Pod whose container started at 0 s; `answer` returns the outcome at a port and time. */
 function checksOf(
   more: Partial<Container>,
   answer: (port: number, second: number) => number = () => 200,
@@ -48,7 +48,7 @@ function checksOf(
   });
   const observe = (runtimePod = inSandbox(running('c', { startedAt: 0 }))) =>
     probes.observe(aPod(), runtimePod, '10.0.0.1');
-  /** The container comes to run while this kubelet looks. */
+  /** Starts the container while this kubelet runs. */
   const begin = () => {
     observe(nothingRuns);
     observe();
@@ -67,21 +67,21 @@ type Row = {
 
 const rows: readonly Row[] = [
   {
-    name: 'a container is checked at once, and then at intervals',
+    name: 'a container is probed at once and then periodically',
     container: { readinessProbe: probe('Readiness') },
     seconds: 25,
     asked: ['Readiness 0', 'Readiness 10', 'Readiness 20'],
     verdict: 'started, ready',
   },
   {
-    name: 'a delay is counted from the start of the container',
+    name: 'the initial delay counts from the start of the container',
     container: { readinessProbe: probe('Readiness', { initialDelaySeconds: 15 }) },
     seconds: 20,
     asked: ['Readiness 15'],
     verdict: 'started, ready',
   },
   {
-    name: 'nothing else is checked before a container has started',
+    name: 'other probes wait for the startup probe',
     container: {
       startupProbe: probe('Startup', { periodSeconds: 2 }),
       livenessProbe: probe('Liveness'),
@@ -93,14 +93,14 @@ const rows: readonly Row[] = [
     verdict: 'started, ready, live',
   },
   {
-    name: 'what has started is not checked for that again',
+    name: 'a startup probe stops after its success',
     container: { startupProbe: probe('Startup', { periodSeconds: 1 }) },
     seconds: 10,
     asked: ['Startup 0'],
     verdict: 'started, ready',
   },
   {
-    name: 'what does not start in time is dead, and left alone',
+    name: 'a startup probe stops after its failure',
     container: { startupProbe: probe('Startup', { periodSeconds: 1, failureThreshold: 2 }) },
     answer: () => 500,
     seconds: 10,
@@ -108,7 +108,7 @@ const rows: readonly Row[] = [
     verdict: 'ready, failed to start',
   },
   {
-    name: 'what does not live is dead, and left alone',
+    name: 'a liveness probe stops after its failure',
     container: { livenessProbe: probe('Liveness', { periodSeconds: 1 }) },
     answer: () => 500,
     seconds: 10,
@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
     verdict: 'started, ready, dead',
   },
   {
-    name: 'what is not ready is checked on, and may be ready again',
+    name: 'a readiness probe continues and may succeed again',
     container: { readinessProbe: probe('Readiness', { periodSeconds: 1, failureThreshold: 1 }) },
     answer: (_, second) => (second < 2 ? 500 : 200),
     seconds: 2,
@@ -142,7 +142,7 @@ for (const { name, container, answer, seconds, asked, verdict } of rows) {
   });
 }
 
-test('another container is checked anew', async () => {
+test('a new container starts with a new probe state', async () => {
   const checks = checksOf({ readinessProbe: probe('Readiness') });
   checks.begin();
   await checks.clock.advanceAsync(1000);
@@ -154,7 +154,7 @@ test('another container is checked anew', async () => {
   checks.probes.stop();
 });
 
-test('what does not run is not ready, and is not checked', async () => {
+test('a container that does not run is not ready and is not probed', async () => {
   const checks = checksOf({ readinessProbe: probe('Readiness', { periodSeconds: 1 }) });
   checks.begin();
   await checks.clock.advanceAsync(500);
@@ -164,7 +164,7 @@ test('what does not run is not ready, and is not checked', async () => {
   assert.equal(checks.asked.length, 1);
 });
 
-test('of a Pod that ends only its readiness is checked', async () => {
+test('a terminating Pod has only readiness probes', async () => {
   const checks = checksOf(
     {
       livenessProbe: probe('Liveness', { periodSeconds: 1, failureThreshold: 1 }),
@@ -182,7 +182,7 @@ test('of a Pod that ends only its readiness is checked', async () => {
   assert.equal(checks.probes.isReady('c', 'c-0'), false);
 });
 
-test('containers that were there before are not all checked at once, and are what they were said to be', async () => {
+test('existing containers are probed with a spread and keep their results', async () => {
   const status = {
     containerStatuses: [
       { name: 'c', containerID: 'x://c-0', ready: true, started: true, restartCount: 0, image: '', imageID: '' },
@@ -196,7 +196,7 @@ test('containers that were there before are not all checked at once, and are wha
   assert.deepEqual(checks.asked, ['Readiness 5']);
 });
 
-test('what is found wanting is told each time, a change of verdict once', async () => {
+test('each failed probe is recorded, a changed result is reported once', async () => {
   const checks = checksOf({ readinessProbe: probe('Readiness', { periodSeconds: 1 }) }, (_, second) =>
     second === 0 ? 200 : 503,
   );

@@ -1,4 +1,4 @@
-/** Checks the containers of one Pod for as long as they run. */
+/** Prober: runs the probes of one Pod while its containers run. */
 import type { Container } from '@kruise/api/core/container';
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import type { Probe } from '@kruise/api/core/probe';
@@ -20,37 +20,40 @@ import {
 } from './probe-state.ts';
 import { newestOf, type RuntimeContainer, type RuntimePod } from './runtime-pod.ts';
 
-/** The checks of a Pod. */
+/** Probes of a Pod. */
 export type PodProbes = ProbeVerdicts &
   ProbeFindings & {
-    /** Begins with what has come to run, and ends with what does not any more. */
+    /** Starts the probes of containers that run now, and stops those of containers that do not. */
     observe(pod: Pod, runtimePod: RuntimePod, podIP: string): void;
-    /** A Pod that ends is not to be restarted for it: from here on only its readiness is checked. */
+    /**
+     * Stops liveness and startup probes of a terminating Pod, which must not restart containers; readiness probes
+     * continue.
+     */
     stopLethal(): void;
     stop(): void;
-    /** Whether a check of a container that is due at once has not been answered for the first time. */
+    /** Reports whether a probe without an initial delay has not returned its first result yet. */
     areFirstUnderWay(): boolean;
   };
 
-/** What checks are made with. */
+/** Dependencies of the prober. */
 export type ProbeContext = {
   readonly runtime: NodeRuntime;
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: ProbeMetrics;
   readonly record: (container: PodContainer, type: 'Normal' | 'Warning', reason: string, message: string) => void;
-  /** Told when the result of a check is another than before. */
+  /** Called when a probe result changes. */
   readonly onChange: (type: ProbeType) => void;
 };
 
 const maxAttempts = 3;
 
-/** Whether any container of a Pod is checked. */
+/** Reports whether any container of a Pod has a probe. */
 export function hasProbes(pod: Pod): boolean {
   return containersOf(pod).some(({ container }) => probesOf(container).length > 0);
 }
 
-/** What is said of Pods whose containers nobody checks. */
+/** Prober of Pods without probes. */
 export const noProbes: PodProbes = {
   observe() {},
   stopLethal() {},
@@ -70,9 +73,9 @@ type Check = {
   startedAt: number;
   isRunning: boolean;
   isBusy: boolean;
-  /** It is made at once, and its first answer is not there yet. */
+  /** True if the probe runs without delay and has no result yet. */
   isAwaited: boolean;
-  /** Its container ran before this kubelet did. */
+  /** True if the container started before this kubelet. */
   isInherited: boolean;
   cancel: CancelTimer | undefined;
   series: ProbeSeries | undefined;
@@ -87,7 +90,7 @@ function probesOf({ livenessProbe, readinessProbe, startupProbe }: Container): r
   return all.filter((each): each is [ProbeType, Probe] => each[1] != null);
 }
 
-/** The checks of a Pod, of which none runs yet. */
+/** Creates the prober of a Pod. */
 export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
   const { runtime, clock, random, metrics, record, onChange } = context;
   const checks: Check[] = containersOf(pod).flatMap((podContainer) =>
@@ -136,11 +139,11 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
     });
   }
 
-  /** As soon as may be, unless it is waiting for its time already. */
+  /** Schedules a probe as early as possible, unless it is already scheduled. */
   function begin(check: Check): void {
     if (!isDue(check) || check.cancel || check.isBusy) return;
     const from = check.startedAt + (check.probe.initialDelaySeconds ?? 0) * 1000;
-    // A kubelet that starts finds all its containers at once, and is not to check them all at once.
+    // A restarted kubelet finds all its containers at once; the random delay spreads their first probes.
     const spreadMs = check.isInherited ? random.next() * periodMsOf(check) : 0;
     check.isInherited = false;
     const delayMs = Math.max(0, from - clock.now()) + spreadMs;
@@ -159,7 +162,7 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
     if (isStopped) return;
     check.series ??= metrics.of(pod, podContainer.container.name, type);
     check.series.checked(found, (clock.now() - begunAt) / 1000);
-    // Meanwhile there may be another container, or none.
+    // The container may have been replaced or have exited during the probe.
     if (check.state !== state || !isDue(check)) {
       if (check.state !== state) begin(check);
       return;
@@ -264,7 +267,7 @@ function periodMsOf({ probe }: Pick<Check, 'probe'>): number {
   return (probe.periodSeconds ?? 10) * 1000;
 }
 
-/** What the API says of a container, if it is this very one. */
+/** Returns the container status in the API, if it belongs to the same container instance. */
 function statusOf({ status }: Pod, { id, name }: RuntimeContainer): ContainerStatus | undefined {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find(
     (each) => each.name === name && each.containerID?.endsWith(`://${id}`),

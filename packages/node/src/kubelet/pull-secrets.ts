@@ -1,4 +1,4 @@
-/** Credentials for registries out of Secrets of the types that `kubectl create secret docker-registry` makes. */
+/** Registry credentials from Secrets of the types that `kubectl create secret docker-registry` creates. */
 import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Secret } from '@kruise/api/core/secret';
 import type { AuthConfig } from '../cri/messages.ts';
@@ -7,7 +7,7 @@ import { globMatches } from './glob.ts';
 
 type Entry = { readonly place: string; readonly auth: AuthConfig };
 
-/** The credentials for an image, those for the narrowest place first. */
+/** Returns the credentials for an image, the most specific registry path first. */
 export function credentialsFor(image: string, secrets: readonly Secret[]): readonly AuthConfig[] {
   const repository = parseImageReference(image)?.repository;
   if (repository === undefined) return [];
@@ -18,7 +18,7 @@ export function credentialsFor(image: string, secrets: readonly Secret[]): reado
     .map(({ auth }) => auth);
 }
 
-/** What a node's own `config.json` gives credentials for, which is as a Secret for pulling has it. */
+/** Returns the node's own `config.json` as an image pull secret. */
 export async function nodeSecretsOf(files: HostFiles, directory: string): Promise<readonly Secret[]> {
   const file = `${directory}/config.json`;
   if (!(await files.stat(file))) return [];
@@ -39,12 +39,12 @@ function decoded(base64: string | undefined): unknown {
   try {
     return JSON.parse(Buffer.from(base64, 'base64').toString());
   } catch {
-    // A Secret that makes no sense gives no credentials, as in Kubernetes.
+    // As in Kubernetes, a malformed Secret provides no credentials.
     return undefined;
   }
 }
 
-/** The members of an object. A tenant's JSON may have anything in an object's place. */
+/** Returns the fields of an object. The JSON is tenant input and may contain any type. */
 function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as { readonly [name: string]: unknown })
@@ -72,7 +72,10 @@ function entriesIn(auths: unknown): Entry[] {
   });
 }
 
-/** Whether a place, such as `*.example.com:5000/team`, covers a repository: host by parts, with stars, path by prefix. */
+/**
+ * Reports whether a registry pattern such as `*.example.com:5000/team` matches a repository: the host by labels with
+ * globs, the path by prefix.
+ */
 function covers(place: string, repository: string): boolean {
   const [host = '', ...path] = place.split('/');
   const [wantedHost = '', ...wantedPath] = repository.split('/');

@@ -1,4 +1,4 @@
-/** Asks the runtime what it has of a Pod. */
+/** Reads the sandboxes and containers of a Pod from the runtime. */
 import type { ContainerStatus, PodSandboxStatus } from '../cri/messages.ts';
 import { instantOfNanoseconds } from '../cri/nanoseconds.ts';
 import type { NodeRuntime } from '../cri/runtime.ts';
@@ -8,13 +8,13 @@ import { isGone } from './runtime-error.ts';
 import type { RuntimeContainer, RuntimePod, RuntimeSandbox } from './runtime-pod.ts';
 import { podUidLabel } from './sandbox-config.ts';
 
-/** The sandboxes a runtime has of a Pod. */
+/** Returns the sandbox IDs of a Pod. */
 export async function sandboxIdsOf(runtime: NodeRuntime, uid: string): Promise<string[]> {
   const { items } = await runtime.listPodSandbox({ filter: { labelSelector: { [podUidLabel]: uid } } });
   return items.map(({ id }) => id);
 }
 
-/** What the runtime has in some sandboxes. What is known of containers that had ended already is not asked for again. */
+/** Reads the containers of some sandboxes. Containers that are already known as exited are not read again. */
 export async function readRuntimePod(
   runtime: NodeRuntime,
   sandboxIds: readonly string[],
@@ -29,7 +29,7 @@ export async function readRuntimePod(
       const statuses = containersStatuses.length > 0 ? containersStatuses : await statusesIn(runtime, id);
       for (const each of statuses) found.push({ sandboxId: id, status: each });
     } catch (error) {
-      // Whatever goes while it is looked at has gone.
+      // A sandbox that disappears during the read is skipped.
       if (!isGone(error)) throw error;
     }
   }
@@ -45,7 +45,7 @@ export async function readRuntimePod(
   return { sandboxes: sandboxes.map(sandboxOf), containers };
 }
 
-/** To the nanosecond: one may be made right after the other. */
+/** Compares nanoseconds, because two instances may be created within the same millisecond. */
 function newestFirst(a: { readonly createdAt: bigint }, b: { readonly createdAt: bigint }): number {
   return a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0;
 }
@@ -99,7 +99,7 @@ function containerOf(sandboxId: string, status: ContainerStatus, message: string
   };
 }
 
-/** The name of an image, as its runtime calls it; where that is but an ID, as the Pod does. */
+/** Returns the image name that the runtime reports; if that is only an ID, the name from the Pod spec. */
 function imageNameOf({ image, userSpecifiedImage }: ContainerStatus['image']): string {
   return /^(sha256:)?[0-9a-f]{64}$/.test(image) ? userSpecifiedImage || image : image;
 }
@@ -108,11 +108,11 @@ const maxMessageBytes = 4096;
 const maxLogLines = 80;
 const maxLogBytes = 2048;
 
-/** What a container left in its termination message file, or else its log if its policy says so (cri.md §6). */
+/** Returns the termination message of a container, or the end of its log if the policy is FallbackToLogsOnError. */
 async function lastWordsOf(runtime: NodeRuntime, status: ContainerStatus): Promise<string> {
   const { annotations, mounts, message, reason, exitCode } = status;
   const path = annotations['io.kubernetes.container.terminationMessagePath'];
-  // The kubelet's own file is mounted last, over any volume that the Pod has mounted there.
+  // The kubelet's own file is mounted last, over any volume that the Pod mounts there.
   const file = path ? mounts.findLast(({ containerPath }) => containerPath === path)?.hostPath : undefined;
   let words = file ? await readIfThere(runtime, file) : '';
   const policy = annotations['io.kubernetes.container.terminationMessagePolicy'];

@@ -1,4 +1,4 @@
-/** Gives containers other resources while they run (kubelet.md §8). */
+/** In-place resize of running containers. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { podLimits } from '@kruise/machinery/pod-resources';
@@ -9,7 +9,7 @@ import { findContainer } from './containers.ts';
 import { resizableResources } from './linux-resources.ts';
 import type { RuntimeContainer } from './runtime-pod.ts';
 
-/** The node a Pod is resized on. */
+/** Dependencies of a resize. */
 export type ResizeContext = {
   readonly runtime: Pick<RuntimeService, 'updateContainerResources' | 'podSandboxStats'>;
   readonly allocations: Pick<Allocations, 'actuate'>;
@@ -17,7 +17,10 @@ export type ResizeContext = {
 
 type Resized = { readonly container: Container; readonly target: RuntimeContainer };
 
-/** Tells the runtime what containers are to have. Throws, and leaves the rest as it is, where one cannot have it. */
+/**
+ * Updates the resources of containers in the runtime. Throws at the first failure and leaves the remaining containers
+ * unchanged.
+ */
 export async function resizeContainers(
   { runtime, allocations }: ResizeContext,
   pod: Pod,
@@ -32,7 +35,7 @@ export async function resizeContainers(
   if (resized.some(({ container, target }) => memoryOf(container) !== target.resources?.memoryLimitBytes)) {
     await checkMemory(runtime, pod, first.target.sandboxId);
   }
-  // What one gives up another may be about to get.
+  // Shrinks containers first, so that the growing ones find the freed memory.
   for (const { container, target } of resized.toSorted((a, b) => growth(a) - growth(b))) {
     const linux = resizableResources(container.resources ?? undefined);
     await runtime.updateContainerResources({ containerId: target.id, linux });
@@ -48,7 +51,7 @@ function growth({ container, target }: Resized): number {
   return (memoryOf(container) ?? 0) - (target.resources?.memoryLimitBytes ?? 0);
 }
 
-/** A Pod that were to have less memory than it uses would be killed for it. */
+/** A Pod whose memory limit is set below its usage would be OOM-killed. */
 async function checkMemory(
   runtime: ResizeContext['runtime'],
   { metadata, spec }: Pod,

@@ -21,7 +21,7 @@ async function resize(node: TestNode, resources: object): Promise<void> {
 
 const web = { name: 'c', image: 'nginx:1.25', resources: amounts('1', '64Mi') };
 
-test('a running container is given other resources', async () => {
+test('a running container is resized in place', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [web] });
   const before = await node.until('web', isReady);
@@ -36,7 +36,7 @@ test('a running container is given other resources', async () => {
   assert.equal(findCondition((await node.get('web')).status?.conditions, 'PodResizeInProgress'), undefined);
 });
 
-test('a container may have to be restarted for other resources', async () => {
+test('a resize restarts a container with RestartContainer policy', async () => {
   await using node = await startTestNode();
   const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
   await node.create({ containers: [{ ...web, resizePolicy }] });
@@ -47,7 +47,7 @@ test('a container may have to be restarted for other resources', async () => {
   assert.ok((await node.events('web')).includes('Normal Killing: Container c resize requires restart'));
 });
 
-test('what the node can never give is infeasible', async () => {
+test('a resize beyond the node capacity is infeasible', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [web] });
   await node.until('web', isReady);
@@ -64,7 +64,7 @@ test('what the node can never give is infeasible', async () => {
   assert.deepEqual(containerOf(pod)?.resources, amounts('1', '64Mi'));
 });
 
-test('what the node cannot give now is deferred until it can', async () => {
+test('a resize that does not fit now is deferred', async () => {
   await using node = await startTestNode();
   await node.create({ name: 'other', containers: [{ ...web, resources: amounts('2', '64Mi') }] });
   await node.create({ containers: [web] });
@@ -80,7 +80,7 @@ test('what the node cannot give now is deferred until it can', async () => {
   assert.equal(findCondition(after?.status?.conditions, 'PodResizePending'), undefined);
 });
 
-test('a kubelet that starts again knows what it has given', async () => {
+test('a restarted kubelet knows its allocations', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [web] });
   await node.until('web', isReady);
@@ -96,7 +96,7 @@ test('a kubelet that starts again knows what it has given', async () => {
 
 const inProgress = (pod: Pod | undefined) => findCondition(pod?.status?.conditions, 'PodResizeInProgress');
 
-test('a Pod is not given less memory than it uses', async () => {
+test('a memory limit is not reduced below the usage', async () => {
   await using node = await startTestNode();
   const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'NotRequired' as const }];
   await node.create({
@@ -104,7 +104,7 @@ test('a Pod is not given less memory than it uses', async () => {
     containers: [{ ...web, resources: amounts('1', '128Mi'), resizePolicy }],
   });
   await node.until('web', isReady);
-  // The API server lets nobody ask for less; a kubelet is to stand it all the same.
+  // The API server rejects this, but a kubelet must handle it.
   const { podSandboxStats } = node.runtime;
   Object.assign(node.runtime, {
     podSandboxStats: async (request: { podSandboxId: string }) => {
@@ -127,7 +127,7 @@ test('a Pod is not given less memory than it uses', async () => {
   assert.equal(inProgress(await node.get('web')), undefined);
 });
 
-test('what a runtime refuses is told, and tried again', async () => {
+test('a resize that the runtime rejects is reported and retried', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [web] });
   await node.until('web', isReady);
@@ -159,7 +159,7 @@ test('a static Pod cannot be resized', () => {
   assert.equal(pod.spec?.containers[0]?.resources?.requests?.cpu, '1');
 });
 
-test('a container that was to wait starts at once with other resources', async () => {
+test('a container in backoff starts at once after a resize', async () => {
   await using node = await startTestNode();
   await node.create({ annotations: { 'sim.kruise.io/run-for': '1s' }, containers: [web] });
   await node.until(

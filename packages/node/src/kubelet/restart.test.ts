@@ -1,4 +1,4 @@
-/** What becomes of Pods when their kubelet starts anew: nothing, as far as anyone can see. */
+/** Kubelet restarts: Pods continue without visible changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ContainerStatus, type Pod, pod as podKind } from '@kruise/api/core/pod';
@@ -9,7 +9,7 @@ import { startTestNode } from './testing/test-node.ts';
 
 const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
 
-test('what had started and was ready is so still, and is checked on', async () => {
+test('a started and ready container stays so and is still probed', async () => {
   await using node = await startTestNode();
   const probe = { httpGet: { port: 80 }, periodSeconds: 5 };
   await node.create({
@@ -27,7 +27,7 @@ test('what had started and was ready is so still, and is checked on', async () =
   await node.until('web', (pod) => !isReady(pod));
 });
 
-test('what was not ready is not taken for ready', async () => {
+test('an unready container does not become ready', async () => {
   await using node = await startTestNode();
   await node.create({
     annotations: { 'sim.kruise.io/answers': '503' },
@@ -39,7 +39,7 @@ test('what was not ready is not taken for ready', async () => {
   assert.equal(isReady(await node.get('web')), false);
 });
 
-test('a container that was made and never started is replaced, and does not start after all', async () => {
+test('a container that was created and never started is replaced and does not start later', async () => {
   await using node = await startTestNode();
   const { startContainer } = node.runtime;
   const late: (() => Promise<void>)[] = [];
@@ -62,7 +62,7 @@ test('a container that was made and never started is replaced, and does not star
   );
 });
 
-test('a sandbox that comes up for a Pod that has gone meanwhile is cleared away', async () => {
+test('a sandbox created for a deleted Pod is removed', async () => {
   await using node = await startTestNode();
   await node.create({ annotations: { 'sim.kruise.io/sandbox-latency': '30s' } });
   await node.pass(2);
@@ -82,9 +82,9 @@ test('a sandbox that comes up for a Pod that has gone meanwhile is cleared away'
 });
 
 for (const [name, annotations, isReached] of [
-  ['a container that ran', {}, isReady],
+  ['a running container', {}, isReady],
   [
-    'a container that waited after its third end',
+    'a container in backoff after its third exit',
     { 'sim.kruise.io/run-for': '1s' },
     (pod: Pod | undefined) => {
       const status = pod?.status?.containerStatuses?.[0];
@@ -92,7 +92,7 @@ for (const [name, annotations, isReached] of [
     },
   ],
 ] as const) {
-  test(`${name} is counted on though the machine has forgotten it`, async () => {
+  test(`the restart count of ${name} continues without runtime state`, async () => {
     await using node = await startTestNode();
     await node.create({ annotations });
     const before = await node.until('web', isReached);
@@ -117,15 +117,15 @@ for (const [name, annotations, isReached] of [
 }
 
 const counts: readonly (readonly [name: string, status: ContainerStatus, count: number])[] = [
-  ['one that never ran', statusOf('c', 'waiting'), 0],
-  ['one that ended', statusOf('c', 'exit 1', { restartCount: 2 }), 3],
+  ['a container that never ran', statusOf('c', 'waiting'), 0],
+  ['an exited container', statusOf('c', 'exit 1', { restartCount: 2 }), 3],
   [
-    'one that waits after its end',
+    'a container in backoff',
     statusOf('c', 'waiting', { restartCount: 2, lastState: { terminated: { exitCode: 1, containerID: 'x://1' } } }),
     3,
   ],
-  ['one that was lost, which is counted already', statusOf('c', 'waiting after 137', { restartCount: 3 }), 3],
+  ['a lost container, which is already counted', statusOf('c', 'waiting after 137', { restartCount: 3 }), 3],
 ];
 for (const [name, status, count] of counts) {
-  test(`the next start of ${name} is number ${count}`, () => assert.equal(nextRestartCount(status), count));
+  test(`the next restart count of ${name} is ${count}`, () => assert.equal(nextRestartCount(status), count));
 }

@@ -1,35 +1,38 @@
-/** Hears from a runtime what happens to Pods: by its events, or where there are none by asking every second. */
+/** Pod lifecycle events from the runtime: container events, or a relist every second if the runtime has no events. */
 import { GrpcError } from '@kruise/client/grpc/status';
 import { after, type Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 import type { RuntimeService } from '../cri/runtime.ts';
 import { podUidLabel } from './sandbox-config.ts';
 
-/** What is listened with. */
+/** Dependencies of the event source. */
 export type ListenContext = {
   readonly runtime: RuntimeService;
   readonly clock: Clock;
-  /** Whether its events are listened to, if it has any. */
+  /** True if runtime events are used when the runtime supports them. */
   readonly isEvented: boolean;
   readonly onError: (error: unknown) => void;
 };
 
-/** Who is told. */
+/** Listener for runtime changes. */
 export type RuntimeListener = {
-  /** Something happened to a Pod, of which there may be something left. */
+  /**
+   * Called when sandboxes or containers of a Pod changed; `isThere` says whether the Pod has a ready sandbox or any
+   * container left.
+   */
   changed(uid: string, isThere: boolean): void;
-  /** Anything may have happened while nobody listened. */
+  /** Called after a reconnect: any event may have been missed. */
   missed(): void;
-  /** All there is was asked for at this time. */
+  /** Called after a relist that was requested at this time. */
   listed(askedAt: Instant): void;
-  /** Whether the runtime is heard from now on. */
+  /** Called when the connection to the runtime becomes healthy or unhealthy. */
   heard(isHeard: boolean): void;
 };
 
 const relistMs = 1000;
 const reconnectMs = 1000;
 
-/** Tells what happens until the signal is aborted. */
+/** Watches the runtime until the signal is aborted. */
 export async function followRuntime(
   context: ListenContext,
   listener: RuntimeListener,
@@ -38,7 +41,7 @@ export async function followRuntime(
   const { runtime, clock, isEvented, onError } = context;
   if (!isEvented) return relist(context, listener, signal);
   while (!signal.aborted) {
-    // One who has nothing to tell is heard as well as others, unless he breaks off at once.
+    // A stream without events is healthy, too, unless it ends at once.
     const cancel = clock.setTimer(reconnectMs, () => listener.heard(true), signal);
     try {
       for await (const { podSandboxStatus } of runtime.getContainerEvents({}, { signal })) {
@@ -83,7 +86,7 @@ async function relist(
   }
 }
 
-/** All that is of each Pod, and in which state, as one text. */
+/** Returns the state of each Pod's sandboxes and containers as one string. */
 async function statesOf(runtime: RuntimeService, signal: AbortSignal): Promise<Map<string, string>> {
   const { items } = await runtime.listPodSandbox({}, { signal });
   const { containers } = await runtime.listContainers({}, { signal });

@@ -1,11 +1,11 @@
-/** What the runtime has of one Pod: its sandboxes and containers, dead ones included, newest first. */
+/** Runtime state of one Pod: its sandboxes and containers, including dead ones, newest first. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Instant } from '@kruise/values/time';
 
-/** A container as its runtime knows it. */
+/** A container in the runtime. */
 export type RuntimeContainer = {
-  /** Without the runtime's name. */
+  /** Container ID without the runtime scheme. */
   readonly id: string;
   readonly name: string;
   readonly sandboxId: string;
@@ -16,7 +16,7 @@ export type RuntimeContainer = {
   readonly exitCode: number;
   readonly reason: string;
   readonly message: string;
-  /** What it was made from (`containerHash`). */
+  /** Hash of the container spec (`containerHash`). */
   readonly hash: string;
   readonly restartCount: number;
   readonly image: string;
@@ -25,14 +25,14 @@ export type RuntimeContainer = {
   readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[] };
 };
 
-/** What a container really has, as far as its runtime tells. */
+/** Actual resources of a container, as the runtime reports them. */
 export type ActualResources = {
   readonly cpuRequestMilli?: number;
   readonly cpuLimitMilli?: number;
   readonly memoryLimitBytes?: number;
 };
 
-/** What holds the containers of a Pod together. */
+/** A Pod sandbox. */
 export type RuntimeSandbox = {
   readonly id: string;
   readonly attempt: number;
@@ -42,34 +42,34 @@ export type RuntimeSandbox = {
   readonly ips: readonly string[];
 };
 
-/** Everything a runtime has of a Pod. */
+/** All sandboxes and containers of a Pod. */
 export type RuntimePod = {
   readonly sandboxes: readonly RuntimeSandbox[];
   readonly containers: readonly RuntimeContainer[];
 };
 
-/** A Pod the runtime has nothing of. */
+/** Runtime state of a Pod without sandboxes. */
 export const nothingRuns: RuntimePod = { sandboxes: [], containers: [] };
 
-/** The newest container of a name. */
+/** Returns the newest container with a name. */
 export function newestOf({ containers }: RuntimePod, name: string): RuntimeContainer | undefined {
   return containers.find((each) => each.name === name);
 }
 
-/** The addresses of a Pod: those of its newest sandbox, while it is ready. */
+/** Returns the Pod IPs: those of the newest sandbox while it is ready. */
 export function addressesOf({ sandboxes: [newest] }: RuntimePod): readonly string[] {
   return newest?.isReady ? newest.ips : [];
 }
 
-/** Whether a Pod needs another sandbox, and which number that has. */
+/** Sandbox decision of one sync. */
 export type SandboxChange = {
   readonly isNeeded: boolean;
   readonly attempt: number;
-  /** The sandbox to go on with, or the one to be replaced. */
+  /** The current sandbox, or the one to replace. */
   readonly sandboxId: string | undefined;
 };
 
-/** Whether what the runtime has can hold the Pod's containers (cri.md §7.6). */
+/** Decides whether a Pod needs a new sandbox, and with which attempt number. */
 export function sandboxChange(pod: Pod, { sandboxes }: RuntimePod): SandboxChange {
   const [newest] = sandboxes;
   if (!newest) return { isNeeded: true, attempt: 0, sandboxId: undefined };
@@ -80,12 +80,12 @@ export function sandboxChange(pod: Pod, { sandboxes }: RuntimePod): SandboxChang
   return { isNeeded: false, attempt: newest.attempt, sandboxId: newest.id };
 }
 
-/** Whether a Pod shares the network of its node. */
+/** Reports whether a Pod uses the host network. */
 export function isHostNetwork({ spec }: Pod): boolean {
   return spec?.hostNetwork ?? false;
 }
 
-/** Whether a regular or ephemeral container that is not running is to be started. */
+/** Reports whether a regular or ephemeral container that is not running should start. */
 export function shouldStart({ name }: Container, pod: Pod, runtimePod: RuntimePod): boolean {
   if (pod.metadata.deletionTimestamp != null) return false;
   const newest = newestOf(runtimePod, name);
@@ -93,7 +93,7 @@ export function shouldStart({ name }: Container, pod: Pod, runtimePod: RuntimePo
   switch (newest.state) {
     case 'running':
       return false;
-    // What is created but not started failed to start; what is unknown may be gone.
+    // A created container failed to start; a container in unknown state may be lost.
     case 'created':
     case 'unknown':
       return true;
@@ -107,12 +107,12 @@ function restartsAfter({ spec }: Pod, exitCode: number): boolean {
   return spec?.restartPolicy !== 'OnFailure' || exitCode !== 0;
 }
 
-/** Whether a container that fails is started again. */
+/** Reports whether a failed container restarts. */
 export function restartsOnFailure({ spec }: Pod): boolean {
   return spec?.restartPolicy !== 'Never';
 }
 
-/** Whether a regular container runs or is about to, so that initialization must be over. */
+/** Reports whether a regular container runs or is about to run, which means that initialization is complete. */
 export function hasActiveRegularContainer({ spec }: Pod, runtimePod: RuntimePod): boolean {
   return (spec?.containers ?? []).some(({ name }) => {
     const state = newestOf(runtimePod, name)?.state;
@@ -120,7 +120,7 @@ export function hasActiveRegularContainer({ spec }: Pod, runtimePod: RuntimePod)
   });
 }
 
-/** Whether a regular container was ever made in the sandbox that stands now. */
+/** Reports whether a regular container was ever created in the current sandbox. */
 export function hasInitialized({ spec }: Pod, { sandboxes: [newest], containers }: RuntimePod): boolean {
   if (!newest?.isReady) return false;
   const regular = new Set((spec?.containers ?? []).map(({ name }) => name));

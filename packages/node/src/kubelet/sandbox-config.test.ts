@@ -16,7 +16,7 @@ const settings: NodeSettings = {
 };
 const configOf = (pod: PodFixture = {}, attempt = 0) => sandboxConfigOf(aPod(pod), attempt, settings);
 
-test('a sandbox is its Pod’s: by name, attempt, labels, annotations and where its logs are', () => {
+test('a sandbox has the name, attempt, labels, annotations and log directory of its Pod', () => {
   const labels = { app: 'web', 'io.kubernetes.pod.name': 'forged' };
   const annotations = { 'kubernetes.io/config.source': 'api' };
   const config = configOf({ metadata: { labels, annotations } }, 2);
@@ -31,7 +31,7 @@ test('a sandbox is its Pod’s: by name, attempt, labels, annotations and where 
   assert.equal(config.logDirectory, '/var/log/pods/default_web_uid-1');
 });
 
-test('a sandbox has the name of its Pod, unless it is on the network of its node', () => {
+test('a sandbox has the hostname of its Pod unless it uses the host network', () => {
   assert.equal(configOf().hostname, 'web');
   assert.equal(configOf({ hostname: 'other' }).hostname, 'other');
   assert.equal(configOf({ hostNetwork: true }).hostname, undefined);
@@ -39,7 +39,7 @@ test('a sandbox has the name of its Pod, unless it is on the network of its node
   assert.equal(full, 'a.b.default.svc.cluster.local');
 });
 
-test('the ports of a sandbox are those of its regular containers', () => {
+test('a sandbox maps the ports of its regular containers', () => {
   const web = aContainer('c', {
     ports: [
       { containerPort: 80, hostPort: 8080, hostIP: '127.0.0.1' },
@@ -53,14 +53,14 @@ test('the ports of a sandbox are those of its regular containers', () => {
   ]);
 });
 
-test('a sandbox is privileged if any container is, and its own calls are always filtered', () => {
+test('a sandbox is privileged if any container is, and always has the default seccomp profile', () => {
   const privileged = (is: boolean) => [aContainer('i', { securityContext: { privileged: is } })];
   const securityOf = (is: boolean) => configOf({ initContainers: privileged(is) }).linux?.securityContext;
   assert.deepEqual(securityOf(false), { privileged: false, seccomp: { profileType: 'RuntimeDefault' } });
   assert.equal(securityOf(true)?.privileged, true);
 });
 
-test('a sandbox runs as its Pod says', () => {
+test('a sandbox has the security context of its Pod', () => {
   const securityContext = { runAsUser: 1, runAsGroup: 2, fsGroup: 3, supplementalGroups: [4] };
   assert.deepEqual(configOf({ securityContext }).linux?.securityContext, {
     privileged: false,
@@ -73,7 +73,7 @@ test('a sandbox runs as its Pod says', () => {
   });
 });
 
-test('a sandbox is told of settings of the kernel, of what running it costs, and of what is in it', () => {
+test('a sandbox has the sysctls, overhead and resources of its Pod', () => {
   const { linux } = configOf({
     securityContext: { sysctls: [{ name: 'net/core/somaxconn', value: '1024' }] },
     overhead: { cpu: '100m', memory: '64Mi' },
@@ -108,13 +108,13 @@ const groupRows = [
   ],
 ] as const;
 for (const [qosClass, cgroupfs, systemd] of groupRows) {
-  test(`a Pod that is ${qosClass} has its place among control groups`, () => {
+  test(`a ${qosClass} Pod has the cgroup parent of its QoS class`, () => {
     const pod = aPod({ metadata: { uid: 'a-b' }, status: { qosClass } });
     assert.deepEqual([cgroupParentOf(pod, 'CGROUPFS'), cgroupParentOf(pod, 'SYSTEMD')], [cgroupfs, systemd]);
   });
 }
 
-test('a sidecar does not go before what it serves, and what a node cannot be without goes last', () => {
+test('a sidecar has at most the OOM score of its regular containers, and a node-critical Pod the lowest', () => {
   const capacity = 1000 * 2 ** 20;
   const asking = (memory: string) => ({ resources: { requests: { memory } } });
   const helper = sidecar('s', asking('10Mi'));
@@ -126,7 +126,7 @@ test('a sidecar does not go before what it serves, and what a node cannot be wit
   assert.equal(oomScoreOf(critical, aContainer('c'), capacity), -997);
 });
 
-test('a log is linked to by the names of its container, cut to what a file may be called', () => {
+test('a log symlink has the names of its container, truncated to the file name limit', () => {
   const id = 'f'.repeat(64);
   assert.equal(logLinkOf(aPod(), { name: 'c', id }, settings), `/var/log/containers/web_default_c-${id}.log`);
   const long = logLinkOf(aPod({ metadata: { name: 'p'.repeat(253) } }), { name: 'c', id }, settings);
@@ -136,7 +136,7 @@ test('a log is linked to by the names of its container, cut to what a file may b
 
 const dnsRows: readonly (readonly [name: string, pod: PodFixture, expected: object])[] = [
   [
-    'is told more by the Pod',
+    'is extended by its dnsConfig',
     { dnsConfig: { nameservers: ['9.9.9.9', '10.96.0.10'], searches: ['cluster.local', 'x.org'] } },
     {
       servers: ['10.96.0.10', '9.9.9.9'],
@@ -145,17 +145,17 @@ const dnsRows: readonly (readonly [name: string, pod: PodFixture, expected: obje
     },
   ],
   [
-    'has three servers at most',
+    'has at most three servers',
     { dnsConfig: { nameservers: ['1', '2', '3'] }, dnsPolicy: 'None' },
     { servers: ['1', '2', '3'], searches: [], options: [] },
   ],
   [
-    'is as on the node, by the policy Default',
+    'is that of the node with the policy Default',
     { dnsPolicy: 'Default' },
     { servers: ['1.1.1.1'], searches: ['example.com'], options: ['ndots:1'] },
   ],
   [
-    'has options that override by name, and some without a value',
+    'overrides options by name, with or without values',
     { dnsConfig: { options: [{ name: 'ndots', value: '2' }, { name: 'edns0' }] } },
     {
       servers: ['10.96.0.10'],
@@ -165,10 +165,10 @@ const dnsRows: readonly (readonly [name: string, pod: PodFixture, expected: obje
   ],
 ];
 for (const [name, pod, expected] of dnsRows) {
-  test(`whom a Pod asks for names ${name}`, () => assert.deepEqual(dnsConfigOf(aPod(pod), settings), expected));
+  test(`the DNS config of a Pod ${name}`, () => assert.deepEqual(dnsConfigOf(aPod(pod), settings), expected));
 }
 
-test('a list of domains is cut to 32 names, and to 2048 characters', () => {
+test('search domains are limited to 32 names and 2048 characters', () => {
   const many = Array.from({ length: 40 }, (_, index) => `d${index}.org`);
   assert.equal(dnsConfigOf(aPod({ dnsConfig: { searches: many } }), settings).searches?.length, 32);
   const long = Array.from({ length: 20 }, (_, index) => `${'x'.repeat(200)}${index}.org`);

@@ -1,4 +1,4 @@
-/** What a Pod's sandbox is made from (cri.md §6, §7). */
+/** Builds the CRI sandbox configuration of a Pod. */
 
 import type { Pod } from '@kruise/api/core/pod';
 import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantity';
@@ -15,24 +15,24 @@ import type {
 import { cgroupParentOf, podLinuxResources, quotaOf, sharesOf } from './linux-resources.ts';
 import { isHostNetwork } from './runtime-pod.ts';
 
-/** What the node adds to it. */
+/** Node settings that affect sandboxes and containers. */
 export type NodeSettings = {
   readonly cgroupDriver: 'SYSTEMD' | 'CGROUPFS';
-  /** Whether the kernel has one tree of control groups for everything (version 2). */
+  /** True if the kernel uses the unified cgroup hierarchy (cgroup v2). */
   readonly hasUnifiedCgroups: boolean;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** What the node's own resolv.conf says. */
+  /** DNS configuration from the node's resolv.conf. */
   readonly hostDns: Required<DnsConfig>;
-  /** Where kubelets keep what belongs to Pods: `/var/lib/kubelet`. */
+  /** Root directory of the kubelet: `/var/lib/kubelet`. */
   readonly rootDirectory: string;
-  /** Where logs of Pods are: `/var/log/pods`. */
+  /** Directory of Pod logs: `/var/log/pods`. */
   readonly podLogsDirectory: string;
-  /** Where those who collect logs look for them: `/var/log/containers`. */
+  /** Directory of the log symlinks that log collectors read: `/var/log/containers`. */
   readonly containerLogsDirectory: string;
 };
 
-/** Labels by which the runtime finds a Pod's sandboxes and containers. */
+/** Label by which the runtime's sandboxes and containers of a Pod are found. */
 export const podUidLabel = 'io.kubernetes.pod.uid';
 
 export function podLabels({ metadata }: Pod): StringMap {
@@ -43,7 +43,7 @@ export function podLabels({ metadata }: Pod): StringMap {
   };
 }
 
-/** The configuration of a Pod's sandbox. */
+/** Returns the sandbox configuration of a Pod. */
 export function sandboxConfigOf(
   pod: Pod,
   attempt: number,
@@ -82,12 +82,12 @@ function overheadOf({ cpu, memory }: { readonly [name: string]: string }) {
   };
 }
 
-/** Where the logs of a Pod are. */
+/** Returns the log directory of a Pod. */
 export function logDirectoryOf({ metadata }: Pod, { podLogsDirectory }: NodeSettings): string {
   return `${podLogsDirectory}/${metadata.namespace}_${metadata.name}_${metadata.uid}`;
 }
 
-/** Where those who collect logs find that of a container, by the names that are in it. */
+/** Returns the path of a container's log symlink, which contains the Pod and container names for log collectors. */
 export function logLinkOf(
   { metadata }: Pod,
   { name: containerName, id }: { readonly name: string; readonly id: string },
@@ -115,7 +115,7 @@ export function userNamespaceOf({ linux }: PodSandboxConfig): UserNamespace | un
   return linux?.securityContext?.namespaceOptions?.usernsOptions;
 }
 
-/** Which namespaces a Pod's containers have to themselves. */
+/** Returns the namespace options of a Pod's containers. */
 export function namespacesOf({ spec }: Pod, userNamespace: UserNamespace | undefined): NamespaceOption {
   return {
     ...(userNamespace ? { usernsOptions: userNamespace } : {}),
@@ -125,7 +125,7 @@ export function namespacesOf({ spec }: Pod, userNamespace: UserNamespace | undef
   };
 }
 
-/** The groups that all containers of a Pod are in. */
+/** Returns the supplemental groups of all containers of a Pod. */
 export function supplementalGroupsOf({ spec }: Pod): number[] {
   const { fsGroup, supplementalGroups = [] } = spec?.securityContext ?? {};
   return [...(fsGroup == null ? [] : [fsGroup]), ...supplementalGroups];
@@ -137,7 +137,8 @@ function sandboxSecurityOf(pod: Pod, userNamespace: UserNamespace | undefined): 
     ({ securityContext }) => securityContext?.privileged,
   );
   const always = { privileged: isPrivileged, seccomp: { profileType: 'RuntimeDefault' } } as const;
-  // Without its user namespace the sandbox would run with the node's users, whatever else the Pod leaves out.
+  // Without a user namespace in the security context, the sandbox would run with the node's users even if the Pod has
+  // no securityContext.
   const securityContext = spec?.securityContext ?? (userNamespace ? {} : undefined);
   if (!securityContext) return always;
   const { runAsUser, runAsGroup, supplementalGroupsPolicy, seLinuxOptions } = securityContext;
@@ -155,7 +156,7 @@ function sandboxSecurityOf(pod: Pod, userNamespace: UserNamespace | undefined): 
 const maxHostnameLength = 63;
 const maxKernelHostnameLength = 64;
 
-/** The name a Pod calls itself, and the domain it is found in. */
+/** Returns the hostname of a Pod and its DNS domain. */
 export function hostnameOf({ metadata, spec }: Pod, clusterDomain: string): { hostname: string; domain: string } {
   const hostname = trimTrailing((spec?.hostname || metadata.name || '').slice(0, maxHostnameLength), '-.');
   const domain = spec?.subdomain ? `${spec.subdomain}.${metadata.namespace}.svc.${clusterDomain}` : '';
@@ -176,7 +177,7 @@ const maxNameservers = 3;
 const maxSearches = 32;
 const maxSearchLength = 2048;
 
-/** Whom a Pod asks for names (cri.md §7.7). */
+/** Returns the DNS configuration of a Pod. */
 export function dnsConfigOf({ metadata, spec }: Pod, settings: NodeSettings): DnsConfig {
   const { clusterDns, clusterDomain, hostDns } = settings;
   const policy = spec?.dnsPolicy ?? 'ClusterFirst';

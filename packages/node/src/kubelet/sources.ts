@@ -1,6 +1,6 @@
 /**
- * Where a kubelet sees the cluster: its own Pods and node, services, and the objects its Pods refer to. Alone it watches
- * each of these with its own rights; many kubelets in one process can look at one copy instead.
+ * Informers of a kubelet: its Pods, its Node, services, and the objects its Pods refer to. A standalone kubelet watches
+ * each object with its own permissions; many kubelets in one process share caches.
  */
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
 import { type Node, node } from '@kruise/api/core/node';
@@ -17,27 +17,30 @@ import type { Kind } from '@kruise/schema/kind';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 
-/** Something a Pod refers to. */
+/** Reference to an object that a Pod uses. */
 export type ObjectReference = {
   readonly kind: 'ConfigMap' | 'Secret';
   readonly namespace: string;
   readonly name: string;
 };
 
-/** What a kubelet sees. */
+/** Cluster state that a kubelet reads. */
 export type Sources = {
-  /** Calls back with each change of a Pod bound to the node, those there are first. Resolves when these were told. */
+  /**
+   * Calls the handler for each change of a Pod bound to the node, existing Pods first. Resolves when the existing Pods
+   * are handled.
+   */
   followPods(handler: (change: Change<Pod>) => void): Promise<void>;
-  /** Calls back with each state of the node's own object. */
+  /** Calls the handler for each state of the Node. */
   followNode(handler: (node: Node | undefined) => void): void;
-  /** The services that Pods of a namespace are told of, once they are known: its own, and the API server's. */
+  /** Returns the services for the environment of Pods in a namespace, once synced: its own, and the API server's. */
   services(namespace: string): Promise<readonly Service[]>;
   configMap(namespace: string, name: string): Promise<ConfigMap | undefined>;
   secret(namespace: string, name: string): Promise<Secret | undefined>;
   claim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined>;
   volume(name: string): Promise<PersistentVolume | undefined>;
   runtimeClass(name: string): Promise<RuntimeClass | undefined>;
-  /** From now on until `release` the holder is called back when one of these objects changes. */
+  /** Watches objects for a holder until `release`, and calls `onChange` when one of them changes. */
   hold(holder: string, references: readonly ObjectReference[], onChange: () => void): void;
   release(holder: string): void;
 };
@@ -48,7 +51,7 @@ const watchedKinds = { ConfigMap: configMap, Secret: secret };
 
 const keyOf = ({ kind, namespace, name }: ObjectReference) => `${kind}/${namespace}/${name}`;
 
-/** Sees the cluster as the node alone may: each object by a watch of its own. */
+/** Creates the sources of a standalone kubelet: one watch per object, as the node authorizer permits. */
 export function ownSources(
   client: Client,
   clock: Clock,
@@ -111,7 +114,7 @@ export function ownSources(
       await services.synced;
       return servicesFor(services, namespace);
     },
-    // What was watched as a kind is of that kind.
+    // The casts are safe: each informer holds objects of its own kind.
     configMap: async (namespace, name) =>
       (await object({ kind: 'ConfigMap', namespace, name })) as ConfigMap | undefined,
     secret: async (namespace, name) => (await object({ kind: 'Secret', namespace, name })) as Secret | undefined,
@@ -148,10 +151,10 @@ async function existing<T>(request: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What many kubelets of a process see through one copy of everything. */
+/** Sources of many kubelets in one process, backed by shared caches. */
 export type SharedSources = { of(nodeName: string, signal: AbortSignal): Sources };
 
-/** Looks at caches that others look at as well. */
+/** Creates sources that read shared informer caches. */
 export function sharedSources(caches: Caches, signal: AbortSignal): SharedSources {
   const pods = caches.informer(pod);
   const nodes = caches.informer(node);
@@ -244,7 +247,7 @@ export function sharedSources(caches: Caches, signal: AbortSignal): SharedSource
   };
 }
 
-/** Pods by the node they are bound to. */
+/** Index of Pods by node name. */
 export function byNode({ spec }: Pod): readonly string[] {
   return spec?.nodeName ? [spec.nodeName] : [];
 }

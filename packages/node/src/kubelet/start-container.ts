@@ -1,4 +1,4 @@
-/** Starts one container of a Pod, from its image to its postStart hook (kubelet.md §4). */
+/** Starts one container of a Pod: image pull, create, start, postStart hook. */
 import type { ConfigMap } from '@kruise/api/core/configmap';
 import type { Container } from '@kruise/api/core/container';
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
@@ -20,10 +20,10 @@ import { newestOf, type RuntimePod } from './runtime-pod.ts';
 import { logDirectoryOf, logLinkOf, userNamespaceOf } from './sandbox-config.ts';
 import type { MountedVolume } from './volumes.ts';
 
-/** The Pod a container starts in. */
+/** Pod context of a container start. */
 export type StartScene = {
   readonly pod: Pod;
-  /** What was last said of its containers. */
+  /** Container statuses that were reported last. */
   readonly statuses: readonly ContainerStatus[];
   readonly runtimePod: RuntimePod;
   readonly sandboxId: string;
@@ -35,7 +35,7 @@ export type StartScene = {
   readonly pullErrors: Map<string, string>;
 };
 
-/** Starts a container. Throws `StartError`, whose reason its status shows. */
+/** Starts a container. Throws `StartError`, whose reason is shown in the container status. */
 export async function startContainer(
   node: NodeContext,
   scene: StartScene,
@@ -50,7 +50,7 @@ export async function startContainer(
   const fail = (reason: string, error: unknown, containerId?: string): StartError => {
     signal.throwIfAborted();
     const message = descriptionOf(error);
-    // Were the ID in it, each attempt would be an event of its own.
+    // The container ID is replaced by the name, so that the events of all attempts are aggregated.
     const told = containerId === undefined ? message : message.replaceAll(containerId, container.name);
     record('Warning', 'Failed', `Error: ${told}`);
     return new StartError(reason, message, { cause: error });
@@ -85,7 +85,7 @@ export async function startContainer(
     });
   record('Normal', 'Created', `Created container: ${container.name}`);
   node.allocations.actuate(pod.metadata.uid ?? '', container);
-  // Whoever made one that never started may have been about to start it: were it left, two of a name could run.
+  // Removes instances that were created but never started: a delayed start of one would run the container twice.
   for (const { id, name, state } of runtimePod.containers) {
     if (name === container.name && state === 'created') await runtime.removeContainer({ containerId: id }, { signal });
   }
@@ -135,7 +135,7 @@ export async function startContainer(
 
 type Started = { readonly containerName: string; readonly containerId: string; readonly restartCount: number };
 
-/** Logs that are files are found under another name, too. */
+/** Creates the log symlink for runtimes that write log files. */
 async function linkLog({ runtime, settings }: NodeContext, { pod }: StartScene, started: Started): Promise<void> {
   const { containerName, containerId, restartCount } = started;
   const target = `${logDirectoryOf(pod, settings)}/${containerName}/${restartCount}.log`;
@@ -160,7 +160,7 @@ const notYetSeen = {
   imageRef: '',
 } as const;
 
-/** Gathers what variables may come from, then makes them. */
+/** Collects the objects that the variables refer to, then builds the environment. */
 async function environmentFor(node: NodeContext, pod: Pod, container: Container, facts: NodeFacts, namespace: string) {
   const { sources } = node;
   const configMaps = new Set<string>();
@@ -184,7 +184,10 @@ async function environmentFor(node: NodeContext, pod: Pod, container: Container,
   });
 }
 
-/** One more than the last time; where the runtime knows of none, what logs and the Pod's own status tell of it. */
+/**
+ * Returns the restart count: one more than the last instance; without one, the count according to the logs and the Pod
+ * status.
+ */
 async function restartCountOf(node: NodeContext, scene: StartScene, { name }: Container): Promise<number> {
   const before = newestOf(scene.runtimePod, name);
   if (before) return before.restartCount + 1;

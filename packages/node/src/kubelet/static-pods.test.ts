@@ -24,7 +24,7 @@ async function startNode() {
   return node;
 }
 
-test('a file of a node is a Pod, and the API shows it', async () => {
+test('a manifest file becomes a static Pod with a mirror Pod', async () => {
   await using node = await startNode();
   const mirror = await node.until('proxy-node-1', isReady);
   const { annotations, ownerReferences } = mirror!.metadata;
@@ -34,7 +34,7 @@ test('a file of a node is a Pod, and the API shows it', async () => {
   assert.equal(mirror?.spec?.nodeName, 'node-1');
 });
 
-test('a mirror that is deleted comes back, and its Pod runs on', async () => {
+test('a deleted mirror Pod is recreated while the static Pod keeps running', async () => {
   await using node = await startNode();
   const before = await node.until('proxy-node-1', isReady);
   await node.server.client.delete(podKind, { name: 'proxy-node-1', namespace: 'default' }, { gracePeriodSeconds: 0 });
@@ -43,7 +43,7 @@ test('a mirror that is deleted comes back, and its Pod runs on', async () => {
   assert.equal(idOf(after), idOf(before));
 });
 
-test('a file that changes is another Pod of the same name', async () => {
+test('a changed manifest replaces the static Pod', async () => {
   await using node = await startNode();
   const before = await node.until('proxy-node-1', isReady);
   await node.runtime.files.writeFile(`${staticPodPath}/proxy.yaml`, manifest('nginx:1.26'));
@@ -54,7 +54,7 @@ test('a file that changes is another Pod of the same name', async () => {
   assert.notEqual(after?.metadata.uid, before?.metadata.uid);
 });
 
-test('a file that goes takes its Pod and its mirror with it', async () => {
+test('a deleted manifest removes the static Pod and its mirror Pod', async () => {
   await using node = await startNode();
   await node.until('proxy-node-1', isReady);
   await node.runtime.files.remove(`${staticPodPath}/proxy.yaml`);
@@ -63,7 +63,7 @@ test('a file that goes takes its Pod and its mirror with it', async () => {
   assert.deepEqual((await node.runtime.listPodSandbox({})).items, []);
 });
 
-test('a static Pod has the name of its node, a uid of its own, and stands what its node does', () => {
+test('a static Pod has the node name as suffix, its own UID and tolerates NoExecute taints', () => {
   const given = { kind: 'Pod', metadata: { name: 'proxy' }, spec: { containers: [{ name: 'c', image: 'nginx:1' }] } };
   const pod = staticPodOf(given, { nodeName: 'Node-1', file: 'a', now: 0 });
   const other = staticPodOf(given, { nodeName: 'Node-1', file: 'b', now: 0 });
@@ -81,15 +81,15 @@ const needy: readonly (readonly [name: string, spec: object, message: RegExp])[]
     /^static pods may not reference ConfigMap x$/,
   ],
   ['a Secret', { volumes: [{ name: 'v', secret: { secretName: 'x' } }] }, /^static pods may not reference Secret x$/],
-  ['an account', { serviceAccountName: 'bot' }, /^static pods may not reference ServiceAccount bot$/],
+  ['a ServiceAccount', { serviceAccountName: 'bot' }, /^static pods may not reference ServiceAccount bot$/],
   [
-    'a claim',
+    'a PVC',
     { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'x' } }] },
     /^static pods may not reference a claim in volume v$/,
   ],
 ];
 for (const [name, spec, message] of needy) {
-  test(`a static Pod cannot have ${name} of the API`, () => {
+  test(`a static Pod cannot reference ${name}`, () => {
     const given = {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -100,7 +100,7 @@ for (const [name, spec, message] of needy) {
   });
 }
 
-test('a file that makes no sense does not keep others from running', async () => {
+test('a malformed manifest does not affect others', async () => {
   await using node = await startNode();
   await node.runtime.files.writeFile(`${staticPodPath}/broken.yaml`, 'kind: Pod\n  metadata: [');
   await node.runtime.files.writeFile(`${staticPodPath}/.hidden.yaml`, manifest('nginx:1.26'));

@@ -1,6 +1,6 @@
 /**
- * Pods that come from files of the node rather than from the API (kubelet.md §12). For each of them there is a Pod in the
- * API that mirrors it, for people to see; to delete that one changes nothing.
+ * Static Pods, which come from manifest files on the node. The kubelet creates a mirror Pod in the API for each of
+ * them; deleting the mirror Pod does not stop the static Pod.
  */
 import { createHash } from 'node:crypto';
 import type { Node } from '@kruise/api/core/node';
@@ -21,26 +21,26 @@ import type { PodWorker } from './pod-worker.ts';
 import type { Report, StatusWriter } from './status-writer.ts';
 import { referencesOf } from './volume-content.ts';
 
-/** What static Pods work with. */
+/** Dependencies of static Pods. */
 export type StaticPodContext = {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Log;
   readonly files: HostFiles;
-  /** Where the files are. */
+  /** Directory of the manifests. */
   readonly path: string;
   readonly nodeName: string;
   readonly node: () => Node | undefined;
   readonly statuses: StatusWriter;
-  /** Has a Pod run. */
+  /** Starts a pod worker. */
   readonly begin: (pod: Pod, statuses: StatusWriter) => PodWorker;
 };
 
-/** The static Pods of a node. */
+/** Static Pods of a node. */
 export type StaticPods = {
-  /** A mirror in the API has changed. */
+  /** Handles a change of a mirror Pod in the API. */
   mirrorChanged(change: Change<Pod>): void;
-  /** Resolves when the files have been read once. */
+  /** Resolves when the manifests have been read once. */
   readonly read: Promise<void>;
 };
 
@@ -48,7 +48,7 @@ type Entry = {
   readonly pod: Pod;
   readonly worker: PodWorker;
   mirror: Pod | undefined;
-  /** A mirror of something else that has its name. */
+  /** Outdated mirror Pod with the same name. */
   stale: Pod | undefined;
   report: Report | undefined;
   isBusy: boolean;
@@ -56,15 +56,15 @@ type Entry = {
 
 const checkMs = 20_000;
 
-/** Runs what files say until the signal is aborted. */
+/** Runs the static Pods of a directory until the signal is aborted. */
 export function startStaticPods(context: StaticPodContext, signal: AbortSignal): StaticPods {
   const { client, clock, log, files, path, nodeName, statuses } = context;
   const entries = new Map<string, Entry>();
-  /** Names whose Pods are on their way out. */
+  /** Names of static Pods that are terminating. */
   const leaving = new Set<string>();
   const keyOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
 
-  /** What is said of a static Pod is said of its mirror. */
+  /** Status updates of a static Pod go to its mirror Pod. */
   const mirrored = (key: string): StatusWriter => ({
     ...statuses,
     report(_pod, report) {
@@ -85,7 +85,7 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
       entries.delete(key);
       leaving.add(key);
       worker.remove();
-      // Another of its name waits until nothing is left of this one.
+      // A new static Pod of the same name starts only after the old one is completely removed.
       const next = found.get(key);
       void worker.gone.then(() => {
         leaving.delete(key);
@@ -113,13 +113,13 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
         const text = Buffer.from(await files.readFile(`${path}/${name}`, { followsLinks: true })).toString();
         pods.push(staticPodOf(parseYaml(text), { nodeName, file: `${path}/${name}`, now: clock.now() }));
       } catch (error) {
-        log.warn({ file: `${path}/${name}`, error }, 'a static Pod could not be read');
+        log.warn({ file: `${path}/${name}`, error }, 'failed to read static pod manifest');
       }
     }
     return pods;
   }
 
-  /** Has the API show the Pod as it is. */
+  /** Creates the mirror Pod, and deletes an outdated one first. */
   async function showMirror(entry: Entry): Promise<void> {
     const node = context.node();
     if (entry.isBusy || !node) return;
@@ -132,12 +132,12 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
         await client.delete(podKind, { name, namespace }, options).catch(absent);
         entry.stale = undefined;
       }
-      // One that is there already is heard of like all Pods of the node.
+      // An existing mirror Pod arrives through the informer like all Pods of the node.
       entry.mirror = await client.create(podKind, mirrorOf(entry.pod, node), { signal });
       if (entry.report) statuses.report(entry.mirror, { ...entry.report, isFinished: false });
     } catch (error) {
       if (!signal.aborted && !isAlreadyExists(error))
-        log.warn({ pod: keyOf(entry.pod), error }, 'a static Pod is not shown');
+        log.warn({ pod: keyOf(entry.pod), error }, 'failed to create mirror pod');
     }
     entry.isBusy = false;
   }
@@ -150,7 +150,7 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
   const look = (): Promise<void> => {
     for (const entry of entries.values()) if (!entry.mirror) void showMirror(entry);
     return check().catch((error: unknown) => {
-      if (!signal.aborted) log.warn({ path, error }, 'static Pods could not be read');
+      if (!signal.aborted) log.warn({ path, error }, 'failed to read static pod manifests');
     });
   };
   const first = look();
@@ -180,13 +180,13 @@ function absent(error: unknown): undefined {
   return undefined;
 }
 
-/** What a file says, made into a Pod of this node. */
+/** Returns the static Pod of a manifest. */
 export function staticPodOf(
   manifest: unknown,
   { nodeName, file, now }: { readonly nodeName: string; readonly file: string; readonly now: Instant },
 ): Pod {
   const given = manifest as Pod;
-  if (given?.kind !== 'Pod' || !given.metadata?.name) throw new Error('this is no Pod');
+  if (given?.kind !== 'Pod' || !given.metadata?.name) throw new Error('manifest is not a Pod with a name');
   const uid =
     given.metadata.uid ||
     createHash('md5')
@@ -221,7 +221,7 @@ export function staticPodOf(
   return pod;
 }
 
-/** A Pod that has to run without the API cannot wait for anything from it. */
+/** Rejects references to API objects: a static Pod must be able to run without the API server. */
 function checkStandsAlone(pod: Pod): void {
   const [reference] = referencesOf(pod);
   if (reference) throw new Error(`static pods may not reference ${reference.kind} ${reference.name}`);
@@ -232,7 +232,7 @@ function checkStandsAlone(pod: Pod): void {
   if (resourceClaims.length > 0) throw new Error('static pods may not use ResourceClaims');
 }
 
-/** The Pod that shows a static one in the API. */
+/** Returns the mirror Pod of a static Pod. */
 export function mirrorOf(pod: Pod, node: Node): Pod {
   const { uid: _, annotations, ...metadata } = pod.metadata;
   const { name = '', uid = '' } = node.metadata;

@@ -12,18 +12,18 @@ function merged(current: PodStatus, status: PodStatus, couldRun = true) {
   return mergedStatus(current, { status, couldRun, isFinished: false }, now);
 }
 
-test('conditions of others are kept, those of the kubelet are its own', () => {
+test('conditions of other writers are kept, those of the kubelet are replaced', () => {
   const current = { conditions: [condition('example.com/gate', 'True'), condition('Ready', 'True')] };
   const { conditions } = merged(current, { conditions: [condition('Ready', 'False')] });
   assert.deepEqual(conditions, [condition('example.com/gate', 'True'), condition('Ready', 'False')]);
 });
 
-test('a condition the kubelet claims no more goes', () => {
+test('a condition that the kubelet no longer sets is removed', () => {
   const { conditions } = merged({ conditions: [condition('PodResizePending', 'True')] }, { conditions: ready });
   assert.equal(findCondition(conditions, 'PodResizePending'), undefined);
 });
 
-test('nobody hears of an end while a container could run', () => {
+test('a terminal phase is not reported while a container could run', () => {
   const current = { phase: 'Running', conditions: [] } as const;
   const over = {
     phase: 'Failed',
@@ -39,7 +39,7 @@ test('nobody hears of an end while a container could run', () => {
   assert.equal(findCondition(told.conditions, 'DisruptionTarget')?.status, 'True');
 });
 
-test('what is over is not ready, whatever was said before', () => {
+test('a terminal Pod is not ready', () => {
   const { conditions } = merged({ phase: 'Running' }, { phase: 'Succeeded', conditions: ready }, false);
   for (const type of ['Ready', 'ContainersReady']) {
     const { status, reason } = findCondition(conditions, type)!;
@@ -47,7 +47,7 @@ test('what is over is not ready, whatever was said before', () => {
   }
 });
 
-test('claims of resources are their own controller’s', () => {
+test('resource claim statuses belong to their own controller', () => {
   const resourceClaimStatuses = [{ name: 'gpu', resourceClaimName: 'gpu-1' }];
   assert.deepEqual(
     merged({ resourceClaimStatuses }, { phase: 'Running' }).resourceClaimStatuses,

@@ -1,7 +1,7 @@
 /**
- * Brings the statuses of a node's Pods into the API: a Pod's newest status alone, and of it only what differs. What
- * others write into a status is left alone. One is written at a time, so that where much happens at once a Pod has
- * come a good way until it is its turn, and less is written.
+ * Status manager: writes the newest status of each Pod to the API, as a patch of the fields that differ. Conditions and
+ * fields of other writers are preserved. Writes are serialized, so that under load several changes of a Pod are
+ * coalesced into one write.
  */
 import { type Pod, type PodCondition, type PodStatus, pod as podKind, podStatus } from '@kruise/api/core/pod';
 import type { Client } from '@kruise/client/client';
@@ -19,24 +19,24 @@ import { isMirrorPod } from './critical.ts';
 import { isFinal } from './phase.ts';
 import { isKubeletCondition } from './pod-conditions.ts';
 
-/** What is to be written of a Pod. */
+/** Status update of a Pod. */
 export type Report = {
   readonly status: PodStatus;
-  /** Whether a container may still run: until none can, nobody is told that the Pod is over. */
+  /** True if a container may still be running: a terminal phase is not reported until no container can run. */
   readonly couldRun: boolean;
-  /** Whether nothing is left of it on the node, so that it may go from the API if it is being deleted. */
+  /** True if the node has removed the Pod, so that a terminating Pod may be deleted from the API. */
   readonly isFinished: boolean;
 };
 
-/** Writes statuses. */
+/** Writer of Pod statuses. */
 export type StatusWriter = {
-  /** Has a Pod's status written, in place of one that is waiting to be. */
+  /** Enqueues a status update, which replaces a pending one. */
   report(pod: Pod, report: Report): void;
-  /** A Pod was seen in the API: what it says is what the next write is compared with. */
+  /** Handles a Pod from the API; later patches are computed against this version. */
   seen(pod: Pod): void;
-  /** The Pod is gone. */
+  /** Removes a deleted Pod. */
   forget(uid: string): void;
-  /** Resolves when nothing is waiting to be written. */
+  /** Resolves when no write is pending. */
   settled(): Promise<void>;
 };
 
@@ -44,21 +44,24 @@ type Entry = {
   pod: Pod;
   report: Report;
   isBeingWritten: boolean;
-  /** Someone else was writing when it was last to be written. */
+  /** True if the last write failed with a conflict. */
   isRefused: boolean;
 };
 
 const mergeType = mergeTypeOf(podStatus);
 const retryMs = 10_000;
-/** What others change in a kubelet's own fields is put right, but not at once: they may be at it still. */
+/**
+ * Delay before the kubelet corrects its own fields after another writer changed them, because that writer may not be
+ * done.
+ */
 const correctMs = 10_000;
 
-/** Writes statuses of a node's Pods until the signal is aborted. */
+/** Creates the status writer, which runs until the signal is aborted. */
 export function createStatusWriter(client: Client, clock: Clock, log: Log, signal: AbortSignal): StatusWriter {
   const entries = new Map<string, Entry>();
   const delays = createDelays<string>(clock, touch);
   signal.addEventListener('abort', () => delays.clear(), { once: true });
-  /** Pods whose turn is to come, by uid. */
+  /** UIDs of Pods with a pending write. */
   const queue = new Set<string>();
   let writing: Promise<void> | undefined;
 
@@ -84,12 +87,12 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
     try {
       await write(uid, entry);
     } catch (error) {
-      // What someone else changed or deleted meanwhile is seen soon.
+      // On conflict or deletion, the informer delivers the new state soon.
       entry.isRefused = isConflict(error);
       if (signal.aborted || isNotFound(error) || entry.isRefused) return;
       log.warn(
         { pod: `${entry.pod.metadata.namespace}/${entry.pod.metadata.name}`, error },
-        'a status was not written',
+        'failed to update pod status',
       );
       delays.set(uid, retryMs, 'change');
     } finally {
@@ -104,7 +107,7 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
     const current = pod.status ?? {};
     const wanted = mergedStatus(current, report, clock.now());
     const patch = createTwoWayMergePatch(
-      // A status is JSON, like all of an object.
+      // The cast is safe: a status is JSON like every API object.
       { original: current as JsonObject, modified: wanted as JsonObject },
       mergeType,
     );
@@ -119,7 +122,7 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
       else if (entry.pod.metadata.resourceVersion !== written.metadata.resourceVersion) correctLater(uid, entry);
     }
     const { metadata, status } = entry.pod;
-    // While it was being written there may have come something newer to write first.
+    // A newer status that arrived during the write must be written first.
     if (entry.report !== report || !report.isFinished || metadata.deletionTimestamp == null) return;
     if (!isFinal(status?.phase) || isMirrorPod(entry.pod)) return;
     await client.delete(podKind, reference, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
@@ -148,7 +151,7 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
       const isDeleting = pod.metadata.deletionTimestamp != null && before.metadata.deletionTimestamp == null;
       entry.pod = pod;
       if (isDeleting && entry.report.isFinished) touch(uid);
-      // What is being written comes back before it is answered for, as a rule.
+      // The watch event of a write usually arrives before its response.
       else if (!entry.isBeingWritten && (entry.isRefused || !hasSameOwnWords(before, pod))) correctLater(uid, entry);
     },
     forget(uid) {
@@ -159,12 +162,12 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
   };
 }
 
-/** What was written comes back as it was answered: that is no news. */
+/** The watch event of the kubelet's own write has the same resourceVersion and is not newer. */
 function isNewer({ metadata: one }: Pod, { metadata: other }: Pod): boolean {
   return one.resourceVersion !== other.resourceVersion && isAtLeast(one.resourceVersion, other.resourceVersion ?? '');
 }
 
-/** Whether nothing has changed of what is a kubelet's to say. What others say besides is theirs. */
+/** Reports whether the fields owned by the kubelet are unchanged. Other writers' fields are ignored. */
 function hasSameOwnWords({ status: one = {} }: Pod, { status: other = {} }: Pod): boolean {
   if (one === other) return true;
   const { conditions: ofOne = [], ...restOfOne } = one;
@@ -179,7 +182,7 @@ function differs({ status = {} }: Pod, report: Report, now: number): boolean {
   return Object.keys(patch).length > 0;
 }
 
-/** The status as it is to be: the kubelet's own over what others have put there. */
+/** Merges the kubelet's status into the current status, preserving the fields of other writers. */
 export function mergedStatus(current: PodStatus, { status, couldRun }: Report, now: number): PodStatus {
   const becomesFinal = !isFinal(current.phase) && isFinal(status.phase);
   const isHeldBack = becomesFinal && couldRun;
@@ -204,7 +207,7 @@ function mergedConditions(current: PodStatus, status: PodStatus, { isEnded, phas
   const foreign = disruption ? [...kept.filter(({ type }) => type !== disruption.type), disruption] : kept;
   const own = (status.conditions ?? []).filter(({ type }) => isKubeletCondition(type));
   if (!isFinal(phase)) return [...foreign, ...own];
-  // Nobody is ever to see a Pod that is over and ready.
+  // Invariant: a Pod in a terminal phase is never ready.
   const reason = phase === 'Failed' ? 'PodFailed' : 'PodCompleted';
   const unready = own.map((each): PodCondition => {
     if ((each.type !== 'Ready' && each.type !== 'ContainersReady') || each.status !== 'True') return each;

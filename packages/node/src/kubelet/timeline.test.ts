@@ -1,4 +1,4 @@
-/** What anyone who watches a simple Pod sees of it, step by step and field by field (kubelet.md §18). */
+/** Status of a simple Pod, step by step and field by field, as a watcher sees it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
@@ -7,7 +7,7 @@ import { startTestNode } from './testing/test-node.ts';
 
 const reference = { name: 'web', namespace: 'default' };
 
-/** A status in a few lines: what is left out is what does not change from step to step. */
+/** Summarizes a status without the fields that stay constant. */
 function shown({ status = {}, metadata }: Pod) {
   const conditions = (status.conditions ?? []).map(({ type, status: value, reason, message }) =>
     [`${type}=${value}`, reason, message].filter((each) => each !== undefined).join(' '),
@@ -39,7 +39,7 @@ function shown({ status = {}, metadata }: Pod) {
   };
 }
 
-/** The steps anyone saw, each once. */
+/** Returns the distinct steps of a Pod's history. */
 function stepsOf(history: readonly Pod[]) {
   const steps: ReturnType<typeof shown>[] = [];
   for (const pod of history) {
@@ -51,7 +51,7 @@ function stepsOf(history: readonly Pod[]) {
 
 const unready = 'ContainersNotReady containers with unready status: [c]';
 
-test('a Pod goes from pending to running and, when it is deleted, to its end', async () => {
+test('a Pod goes from Pending to Running and terminates when it is deleted', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   await client.create(podKind, {
@@ -63,7 +63,7 @@ test('a Pod goes from pending to running and, when it is deleted, to its end', a
   await client.delete(podKind, reference);
   await node.until('web', (pod) => pod === undefined);
 
-  // The last word on an object that goes is the API server's.
+  // The API server writes the last state of a deleted object.
   assert.deepEqual(
     stepsOf(node.history).filter(({ deleting }) => deleting !== 0),
     [
@@ -134,7 +134,7 @@ test('a Pod goes from pending to running and, when it is deleted, to its end', a
   );
 });
 
-test('a Pod with an init container shows how far that is', async () => {
+test('a Pod with an init container reports the progress of initialization', async () => {
   await using node = await startTestNode();
   await node.create({
     annotations: { 'sim.kruise.io/sandbox-latency': '2s', 'sim.kruise.io/pull-latency': '2s' },
@@ -169,7 +169,7 @@ test('a Pod with an init container shows how far that is', async () => {
   ]);
 });
 
-test('what happens at once is told of at once: that a Pod runs and is ready', async () => {
+test('simultaneous changes are reported at once: a Pod is running and ready', async () => {
   await using node = await startTestNode();
   const readinessProbe = { httpGet: { port: 80 } };
   await node.create({
@@ -185,7 +185,7 @@ test('what happens at once is told of at once: that a Pod runs and is ready', as
   );
 });
 
-test('a container whose first check fails is told of without waiting for the next', async () => {
+test('a failed first probe is reported without waiting for the next', async () => {
   await using node = await startTestNode();
   await node.create({
     annotations: { 'c.sim.kruise.io/answers': '503 for 30s, 200' },
@@ -197,7 +197,7 @@ test('a container whose first check fails is told of without waiting for the nex
   assert.deepEqual(stepsOf(node.history).at(-1)?.containers, ['c, running, started, id, imageID']);
 });
 
-test('a container that crashes is seen to, and to wait', async () => {
+test('a crashing container is reported as terminated and in backoff', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [{ name: 'c', image: 'busybox:1.36', command: ['sh', '-c', 'sleep 1; exit 2'] }] });
   await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.restartCount === 2);
@@ -211,7 +211,10 @@ test('a container that crashes is seen to, and to wait', async () => {
   assert.equal(waiting, 'c, waiting CrashLoopBackOff, after Error 2, restarts 1, id, imageID');
 });
 
-/** Whole statuses, with names in place of what differs from run to run: times, addresses, IDs by their first mention. */
+/**
+ * Returns whole statuses, with placeholders for values that differ between runs: times, IPs and IDs, in order of
+ * appearance.
+ */
 function wholes() {
   const ids = new Map<string, string>();
   return ({ status }: Pod): object =>
@@ -245,7 +248,7 @@ const conditionsOf = (sandbox: Said, initialized: Said, ready: Said) =>
     PodScheduled: yes(),
   }).map(([type, said]) => ({ type, ...said, ...since }));
 
-test('every field is as it should be at each step of a Pod’s way', async () => {
+test('every status field is correct at each step of a Pod', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   const whole = wholes();
@@ -371,7 +374,7 @@ test('every field is as it should be at each step of a Pod’s way', async () =>
   });
   assert.deepEqual(await step((pod) => Boolean(isReady(pod))), ready);
 
-  // It has crashed once and was started again at once; from the second time on it waits.
+  // The first crash restarts at once; from the second on the container backs off.
   assert.deepEqual(await step((pod) => mainOf(pod)?.state?.waiting != null), {
     ...ready,
     conditions: conditionsOf(yes(), yes(), notReady),

@@ -8,13 +8,13 @@ import { createTokens } from './tokens.ts';
 
 const hour = 3600;
 
-/** Tokens from a server that gives what is asked for, by a chance of so much. */
+/** Returns the tokens of a server that grants every request, with a fixed random value. */
 function tokensOf(chance: number) {
   const clock = virtualClock(0);
   const asked: unknown[] = [];
   const client = createClient({
     async request({ body }) {
-      // What asks for tokens sends nothing else.
+      // The cast is safe: the client only requests tokens.
       const { spec } = body as { spec: { expirationSeconds: number } };
       asked.push(spec);
       const expirationTimestamp = formatTime(clock.now() + spec.expirationSeconds * 1000);
@@ -26,19 +26,19 @@ function tokensOf(chance: number) {
 }
 
 const rows: readonly (readonly [name: string, expirationSeconds: number, chance: number, refreshSeconds: number])[] = [
-  ['after four fifths of its life', hour, 0, 0.8 * hour],
-  ['after four fifths of its life, ten seconds earlier at most', hour, 0.999_999, 0.8 * hour - 10],
-  ['after a day, however long its life', 100 * hour, 0, 24 * hour],
+  ['after 80 percent of its lifetime', hour, 0, 0.8 * hour],
+  ['after 80 percent of its lifetime, at most ten seconds earlier', hour, 0.999_999, 0.8 * hour - 10],
+  ['after a day at the latest', 100 * hour, 0, 24 * hour],
 ];
 for (const [name, expirationSeconds, chance, refreshSeconds] of rows) {
-  test(`a token is asked for anew ${name}`, async () => {
+  test(`a token is refreshed ${name}`, async () => {
     const { tokens } = tokensOf(chance);
     const { refreshAt } = await tokens.get(aPod(), { audience: '', expirationSeconds });
     assert.equal(Math.round(refreshAt / 1000), Math.round(refreshSeconds));
   });
 }
 
-test('a token is for one Pod, and for whom it is to be shown to', async () => {
+test('a token belongs to one Pod and one audience', async () => {
   const { tokens, asked } = tokensOf(0);
   const pod = aPod({ serviceAccountName: 'bot' });
   await tokens.get(pod, { audience: 'vault', expirationSeconds: hour });
@@ -51,7 +51,7 @@ test('a token is for one Pod, and for whom it is to be shown to', async () => {
   ]);
 });
 
-test('a token is kept until it is time, and forgotten with its Pod', async () => {
+test('a token is cached until its refresh time, and removed with its Pod', async () => {
   const { clock, tokens, asked } = tokensOf(0);
   const wish = { audience: '', expirationSeconds: hour };
   const first = await tokens.get(aPod(), wish);

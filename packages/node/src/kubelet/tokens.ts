@@ -1,4 +1,4 @@
-/** Tokens of service accounts for Pods, asked for anew before they expire (kubelet.md §13). */
+/** Service account tokens of Pods, refreshed before they expire. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Client } from '@kruise/client/client';
 import { requestToken } from '@kruise/client/subresources';
@@ -6,15 +6,15 @@ import type { Clock } from '@kruise/values/clock';
 import { jitter, type Random } from '@kruise/values/random';
 import { type Instant, parseTime } from '@kruise/values/time';
 
-/** What a token is for, and for how long. */
+/** Audience and lifetime of a token. */
 export type TokenWish = { readonly audience: string; readonly expirationSeconds: number };
 
-/** A token, and when to ask for another. */
+/** A token with its refresh time. */
 export type Token = { readonly text: string; readonly refreshAt: Instant };
 
-/** The tokens of a node's Pods. */
+/** Tokens of a node's Pods. */
 export type Tokens = {
-  /** A token that is good for a while yet. */
+  /** Returns a cached token, or requests a new one if the cached token is due for refresh. */
   get(pod: Pod, wish: TokenWish): Promise<Token>;
   forget(uid: string): void;
 };
@@ -22,7 +22,7 @@ export type Tokens = {
 const maxAgeMs = 24 * 3600_000;
 const spreadMs = 10_000;
 
-/** No tokens yet. */
+/** Creates an empty token cache. */
 export function createTokens(client: Client, clock: Clock, random: Random): Tokens {
   const byPod = new Map<string, Map<string, Token>>();
   return {
@@ -41,7 +41,7 @@ export function createTokens(client: Client, clock: Clock, random: Random): Toke
         },
       );
       const lifetimeMs = parseTime(status?.expirationTimestamp ?? '') - askedAt;
-      // Not all nodes are to ask at once.
+      // Jitter, so that nodes do not refresh all at once.
       const ageMs = Math.min(0.8 * lifetimeMs, maxAgeMs) - jitter(random, spreadMs, 1) + spreadMs;
       const token = { text: status?.token ?? '', refreshAt: askedAt + ageMs };
       const tokens = byPod.get(uid) ?? new Map<string, Token>();

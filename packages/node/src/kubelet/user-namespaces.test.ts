@@ -56,7 +56,7 @@ test('a Pod with the node’s users has no mappings in its configuration', async
   );
 });
 
-test('no two Pods have the same users, and a range survives the kubelet until its Pod is deleted', async () => {
+test('no two Pods share a range of users, and a range outlives the kubelet until its Pod is deleted', async () => {
   await using node = await startTestNode();
   const { sandboxes } = recorded(node);
   const ranges = () =>
@@ -76,7 +76,7 @@ test('no two Pods have the same users, and a range survives the kubelet until it
   assert.equal(ranges().at(-1), freed);
 });
 
-test('a Pod with a user namespace does not run on a runtime without them', async () => {
+test('a Pod with a user namespace does not run on a runtime without support', async () => {
   await using node = await startTestNode();
   const { sandboxes } = recorded(node);
   const { status } = node.runtime;

@@ -1,7 +1,7 @@
 /**
- * User namespaces of Pods with `hostUsers: false` (cri.md §7.1): each gets a range of the node's user and group IDs to
- * itself. The range is recorded in the Pod's directory, which survives the kubelet and is removed with the Pod, so that
- * no other state can disagree with it.
+ * User namespaces of Pods with `hostUsers: false`: each gets its own range of the node's user and group IDs. The range
+ * is recorded in the Pod's directory, which outlasts the kubelet process and is removed with the Pod, so that no other
+ * state can disagree with the record.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { IdMapping, UserNamespace } from '../cri/messages.ts';
@@ -10,7 +10,7 @@ import { podDirectory, privateMode } from './pod-directory.ts';
 
 /** Allocates user namespaces to Pods. */
 export type UserNamespaces = {
-  /** Returns the user namespace of a Pod, allocated if it has none yet; undefined if the Pod uses the node's own. */
+  /** Returns the user namespace of a Pod, and allocates one if needed; undefined if the Pod uses the node's users. */
   get(pod: Pod, runtimeHandler: string): Promise<UserNamespace | undefined>;
 };
 
@@ -18,7 +18,7 @@ export type UserNamespaceOptions = {
   readonly files: HostFiles;
   readonly rootDirectory: string;
   readonly maxPods: number;
-  /** Reports whether a runtime handler has user namespaces; undefined if the runtime does not know the handler. */
+  /** Reports whether a runtime handler supports user namespaces; undefined if the runtime does not know the handler. */
   readonly supports: (runtimeHandler: string) => boolean | undefined;
 };
 
@@ -47,7 +47,7 @@ export function createUserNamespaces(options: UserNamespaceOptions): UserNamespa
       const hostId = await read(`${rootDirectory}/pods/${uid}/${fileName}`);
       if (hostId !== undefined) used.add(hostId);
     }
-    // The first range is the node's own users.
+    // The first range holds the node's own users.
     for (let index = 1; index <= maxPods; index++) if (!used.has(index * rangeLength)) return index * rangeLength;
     throw new Error('could not find an empty slot to allocate a user namespace');
   }
@@ -73,7 +73,7 @@ export function createUserNamespaces(options: UserNamespaceOptions): UserNamespa
         const what = runtimeHandler === '' ? 'runtime' : `RuntimeClass handler ${JSON.stringify(runtimeHandler)}`;
         throw new Error(`can't set \`spec.hostUsers: false\`, ${what} does not support user namespaces`);
       }
-      // Allocations run one after the other: two Pods must not find the same range free.
+      // Allocations are serialized: two Pods must not find the same range free.
       const allocated = allocating.then(
         () => allocate(pod),
         () => allocate(pod),

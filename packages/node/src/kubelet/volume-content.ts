@@ -1,4 +1,4 @@
-/** The files of volumes that are made from objects: ConfigMaps, Secrets, the Pod itself, tokens (kubelet.md §13). */
+/** Contents of volumes that are made of API objects: ConfigMaps, Secrets, downward API fields and tokens. */
 import type { ConfigMap } from '@kruise/api/core/configmap';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Secret } from '@kruise/api/core/secret';
@@ -7,7 +7,7 @@ import { fieldOf, type NodeFacts, resourceFieldOf } from './downward.ts';
 import type { ObjectReference } from './sources.ts';
 import { userOf } from './volume-ownership.ts';
 
-/** A file of a volume. It belongs to root unless it is for a user alone. */
+/** A file of a volume, owned by root unless `owner` is set. */
 export type ContentFile = {
   readonly data: string | Uint8Array;
   readonly mode: number;
@@ -17,11 +17,11 @@ export type ContentFile = {
 /** Files by their path in the volume. */
 export type Content = ReadonlyMap<string, ContentFile>;
 
-/** Where content comes from. */
+/** Sources of volume contents. */
 export type ContentSources = {
   configMap(name: string): Promise<ConfigMap | undefined>;
   secret(name: string): Promise<Secret | undefined>;
-  /** A token of the Pod's service account. */
+  /** Requests a token of the Pod's service account. */
   token(request: { readonly audience: string; readonly expirationSeconds: number }): Promise<string>;
 };
 
@@ -30,7 +30,7 @@ type Sources = NonNullable<NonNullable<Volume['projected']>['sources']>;
 
 const defaultFileMode = 0o644;
 
-/** The objects a Pod cannot run without watching. */
+/** Returns the ConfigMaps and Secrets that a Pod refers to and that the kubelet must watch. */
 export function referencesOf({ metadata, spec }: Pod): readonly ObjectReference[] {
   const { namespace = '' } = metadata;
   const found = new Map<string, ObjectReference>();
@@ -64,12 +64,12 @@ export function referencesOf({ metadata, spec }: Pod): readonly ObjectReference[
   return [...found.values()];
 }
 
-/** Whether a volume's files come from objects, so that they change with them. */
+/** Reports whether the files of a volume come from API objects and change with them. */
 export function isMadeOfObjects({ configMap, secret, downwardAPI, projected }: Volume): boolean {
   return Boolean(configMap ?? secret ?? downwardAPI ?? projected);
 }
 
-/** Whether files of a Pod tell its labels or annotations, so that they change with them. */
+/** Reports whether a volume contains the Pod's labels or annotations and changes with them. */
 export function hasFilesOfMetadata({ spec }: Pod): boolean {
   return (spec?.volumes ?? []).some(({ downwardAPI, projected }) =>
     [downwardAPI, ...(projected?.sources ?? []).map((source) => source.downwardAPI)].some((each) =>
@@ -78,7 +78,7 @@ export function hasFilesOfMetadata({ spec }: Pod): boolean {
   );
 }
 
-/** The files a volume is to have now. Throws where something is missing that must not be. */
+/** Returns the current files of a volume. Throws if a required object or key is missing. */
 export async function contentOf(pod: Pod, volume: Volume, facts: NodeFacts, sources: ContentSources): Promise<Content> {
   const { configMap, secret, downwardAPI, projected } = volume;
   const group: Group = new Map();
@@ -169,7 +169,7 @@ function addFields(
 
 function addToken(group: Group, pod: Pod, path: string, data: string, mode: number): void {
   const owner = userOf(pod);
-  // Nobody but the container's own user, or the group that is given the volume, need read it.
+  // Only the container's user, or the fsGroup of the volume, needs to read the token.
   const isForSome = owner !== undefined || pod.spec?.securityContext?.fsGroup != null;
   group.set(path, { data, mode: isForSome ? 0o600 : mode, owner });
 }
@@ -192,7 +192,7 @@ function addKeys(
   }
 }
 
-/** Whether two volumes have the same files. */
+/** Reports whether two volumes have the same files. */
 export function isSameContent(one: Content | undefined, other: Content): boolean {
   if (one?.size !== other.size) return false;
   for (const [path, { data, mode, owner }] of other) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { simulatedNode } from '../cri/simulated/testing/simulated-node.ts';
 import { giveToGroup } from './volume-ownership.ts';
 
-test('a volume whose top is the group’s already is left as it is by those who ask for that', async () => {
+test('OnRootMismatch skips a volume whose root already has the group', async () => {
   const { files } = simulatedNode().runtime;
   await files.makeDirectory('/volume');
   const access = { group: 2000, isReadOnly: false, onlyOnMismatch: true };
@@ -18,7 +18,7 @@ test('a volume whose top is the group’s already is left as it is by those who 
   assert.equal(await groupOf('after'), 2000);
 });
 
-test('what a link in a volume leads to stays who it belongs to', async () => {
+test('the target of a symbolic link in a volume keeps its owner', async () => {
   const { files } = simulatedNode().runtime;
   await files.makeDirectory('/volume');
   await files.writeFile('/elsewhere', '', { mode: 0o600 });

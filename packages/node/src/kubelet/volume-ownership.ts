@@ -1,20 +1,20 @@
-/** Who owns the files of a Pod's volumes, where the Pod says under whom it runs (kubelet.md §13). */
+/** Ownership of volume files for Pods with fsGroup or runAsUser. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { HostFiles } from '../cri/runtime.ts';
 
 const readable = 0o440;
 const writable = 0o660;
-/** What is made in a directory later is the group's as well, and the group may go there. */
+/** Mode bits of directories: setgid, so that new files inherit the group, and execute permission for the group. */
 const directoryBits = 0o2110;
 
 export type GroupAccess = {
   readonly group: number;
   readonly isReadOnly: boolean;
-  /** Leaves all as it is if the top is the group's already: to go through a large volume takes long. */
+  /** Skips the change if the volume root already has the right group: walking a large volume is slow. */
   readonly onlyOnMismatch?: boolean;
 };
 
-/** Sets the group of a directory and its contents, and of no target of a link in it. */
+/** Sets the group of a directory and its contents, without following symbolic links. */
 export async function giveToGroup(files: HostFiles, path: string, access: GroupAccess): Promise<void> {
   const { group, isReadOnly, onlyOnMismatch = false } = access;
   const fileMode = isReadOnly ? readable : writable;
@@ -26,7 +26,7 @@ export async function giveToGroup(files: HostFiles, path: string, access: GroupA
   await files.shareWithGroup(path, { gid: group, fileMode, directoryMode });
 }
 
-/** The user all containers of a Pod run as; undefined if they differ, or some image says which. */
+/** Returns the user that all containers of a Pod run as; undefined if they differ or an image decides. */
 export function userOf({ spec }: Pod): number | undefined {
   const containers = [
     ...(spec?.initContainers ?? []),

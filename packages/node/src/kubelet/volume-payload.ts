@@ -1,7 +1,7 @@
 /**
- * The files of a volume made of API objects, replaced atomically: a new directory is filled, then the link `..data`
- * that all visible names go through is switched to it, so that no reader sees some old and some new files. Containers
- * see the volume read-only and only root can write to it on the node, so no container can plant links here.
+ * Files of a volume made of API objects, replaced atomically: a new directory is filled, then the symbolic link
+ * `..data`, which all visible names go through, is switched to it, so that no reader sees a mix of old and new files.
+ * Containers see the volume read-only and only root can write to it on the node, so no container can plant links here.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Random } from '@kruise/values/random';
@@ -21,7 +21,7 @@ const directoryMode = 0o755;
 const writableByOthers = 0o022;
 const dataLink = '..data';
 
-/** Writes the files. Existing files are looked up: a kubelet may have been killed half way. */
+/** Writes the files. Existing files are read from disk, because a previous kubelet may have been killed half-way. */
 export async function writePayload(
   files: HostFiles,
   path: string,
@@ -51,7 +51,7 @@ export async function writePayload(
   for (const name of outdated) await files.remove(`${path}/${name}`);
 }
 
-/** Makes the directory of the volume, or removes the write permission of all users but root. */
+/** Creates the directory of the volume, or removes the write permission of all users but root. */
 async function makeRoot(files: HostFiles, path: string): Promise<void> {
   const found = await files.stat(path);
   if (!found) return files.makeDirectory(path, { mode: directoryMode });
@@ -80,7 +80,10 @@ function payloadName(now: number, random: Random): string {
   return `..${time}.${String(suffix).padStart(10, '0')}`;
 }
 
-/** Refuses invalid paths. API validation refuses them for Pods of the API, but static Pods reach the kubelet, too. */
+/**
+ * Rejects invalid paths. API validation rejects them for Pods from the API server, but static Pods reach the kubelet,
+ * too.
+ */
 function checkName(name: string): void {
   const parts = name.split('/');
   if (parts.some((part) => part === '' || part === '.' || part === '..') || name.startsWith('..')) {
@@ -89,7 +92,7 @@ function checkName(name: string): void {
 }
 
 /**
- * Returns the directories of a volume that other volumes of a container are mounted on. The runtime cannot make them
+ * Returns the directories of a volume that other volumes of a container are mounted on. The runtime cannot create them
  * in a read-only mount.
  */
 export function nestedMountsOf({ spec }: Pod, volumeName: string): readonly string[] {

@@ -13,7 +13,7 @@ import { startTestNode, type TestNode, type TestPod } from './testing/test-node.
 const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** A Pod whose container has a volume at /data. */
+/** Returns a Pod whose container mounts a volume at /data. */
 function mounting(volume: Omit<Volume, 'name'>, more: Partial<Container> = {}): TestPod {
   return {
     volumes: [{ name: 'data', ...volume }],
@@ -35,7 +35,7 @@ async function run(node: TestNode, ...cmd: string[]): Promise<string> {
   return Buffer.concat([stdout, stderr]).toString();
 }
 
-test('a ConfigMap appears as files, and follows its changes', async () => {
+test('a ConfigMap volume has its keys as files and is updated', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   const reference = { name: 'settings', namespace: 'default' };
@@ -49,7 +49,7 @@ test('a ConfigMap appears as files, and follows its changes', async () => {
   assert.deepEqual((await run(node, 'ls', '/data')).trim().split(/\s+/), ['colour', 'shape']);
 });
 
-test('keys of a Secret are put where they are wanted', async () => {
+test('keys of a Secret are mapped to paths', async () => {
   await using node = await startTestNode();
   await node.server.client.create(secret, {
     metadata: { name: 'login', namespace: 'default' },
@@ -60,7 +60,7 @@ test('keys of a Secret are put where they are wanted', async () => {
   assert.equal(await run(node, 'cat', '/data/deep/word'), 'hush');
 });
 
-test('a volume that is missing keeps the Pod from starting, and is told', async () => {
+test('a missing volume keeps the Pod from starting and is recorded', async () => {
   await using node = await startTestNode();
   await node.create(mounting({ configMap: { name: 'settings' } }));
   await node.pass(15);
@@ -75,7 +75,7 @@ test('a volume that is missing keeps the Pod from starting, and is told', async 
   await node.until('web', isReady);
 });
 
-test('a volume that fails is tried again soon, and then less and less often', async () => {
+test('a failed mount is retried with exponential backoff', async () => {
   await using node = await startTestNode();
   await node.create(mounting({ hostPath: { path: '/srv', type: 'Directory' } }));
   const { stat } = node.runtime.files;
@@ -91,14 +91,14 @@ test('a volume that fails is tried again soon, and then less and less often', as
   assert.deepEqual(gaps.slice(-6), [4, 8, 16, 32, 64, 122]);
 });
 
-test('what may be missing is an empty folder', async () => {
+test('a missing optional source is an empty directory', async () => {
   await using node = await startTestNode();
   await node.create(mounting({ configMap: { name: 'settings', optional: true } }));
   await node.until('web', isReady);
   assert.equal(await run(node, 'ls', '/data'), '');
 });
 
-test('a Pod finds itself in a volume, and sees its labels change', async () => {
+test('a downward API volume contains Pod fields and follows label changes', async () => {
   await using node = await startTestNode();
   const items = [
     { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
@@ -121,7 +121,7 @@ test('a Pod finds itself in a volume, and sees its labels change', async () => {
   assert.equal(await run(node, 'cat', '/data/labels'), 'app="web"\ntier="front"');
 });
 
-test('a token of the service account is in the Pod, and is renewed in time', async () => {
+test('a service account token is mounted and refreshed in time', async () => {
   await using node = await startTestNode();
   await node.create(
     mounting({ projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3600 } }] } }),
@@ -137,7 +137,7 @@ test('a token of the service account is in the Pod, and is renewed in time', asy
   assert.notEqual(await run(node, 'cat', '/data/token'), first);
 });
 
-test('an empty directory is shared by containers and outlives them', async () => {
+test('an emptyDir is shared by containers and outlives them', async () => {
   await using node = await startTestNode();
   const volumeMounts = [{ name: 'data', mountPath: '/data' }];
   await node.create({
@@ -171,7 +171,7 @@ const pathRows: readonly (readonly [
   ['BlockDevice', 'file', 'is not a block device'],
 ];
 for (const [type, there, fault] of pathRows) {
-  test(`where a path is to be ${type || 'anything'} and is ${there} a Pod ${fault ? 'waits' : 'runs'}`, async () => {
+  test(`with a hostPath of type ${type || 'unset'} that is ${there} a Pod ${fault ? 'waits' : 'runs'}`, async () => {
     await using node = await startTestNode();
     await node.runtime.files.makeDirectory('/srv');
     if (there === 'file') await node.runtime.files.writeFile('/srv/it', 'x');
@@ -188,7 +188,7 @@ for (const [type, there, fault] of pathRows) {
   });
 }
 
-test('files of a volume are put in place at once, behind links', async () => {
+test('files of a volume are replaced atomically behind symbolic links', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   await client.create(configMap, { metadata: { name: 'settings', namespace: 'default' }, data: { colour: 'red' } });
@@ -223,7 +223,7 @@ for (const [securityContext, own, owned] of tokenOwners) {
   });
 }
 
-test('a token belongs to nobody where containers run as different users', async () => {
+test('a token has no owner if containers run as different users', async () => {
   await using node = await startTestNode();
   const wanted = mounting({ projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } });
   const [container] = wanted.containers!;
@@ -235,7 +235,7 @@ test('a token belongs to nobody where containers run as different users', async 
   assert.equal(await ownership(node, `${path}/${folder}/token`), '644 0:0');
 });
 
-test('the group of a Pod has its volumes: it may write where the Pod may, and read the rest', async () => {
+test('the fsGroup of a Pod may write to writable volumes and read the others', async () => {
   await using node = await startTestNode();
   await node.server.client.create(configMap, {
     metadata: { name: 'settings', namespace: 'default' },
@@ -257,13 +257,13 @@ test('the group of a Pod has its volumes: it may write where the Pod may, and re
   assert.equal(await ownership(node, `${settings}/${folder}`), '2755 0:2000');
 });
 
-/** Its mode and owners: `644 0:0`. */
+/** Returns mode and owners of a file: `644 0:0`. */
 async function ownership({ runtime }: TestNode, path: string): Promise<string> {
   const { mode, uid, gid } = (await runtime.files.stat(path))!;
   return `${mode.toString(8)} ${uid}:${gid}`;
 }
 
-test('a Pod finds what it takes to reach the API server', async () => {
+test('a Pod has the files to reach the API server', async () => {
   await using node = await startTestNode();
   await node.server.client.create(configMap, {
     metadata: { name: 'kube-root-ca.crt', namespace: 'default' },
@@ -282,7 +282,7 @@ test('a Pod finds what it takes to reach the API server', async () => {
   assert.ok(exp - iat >= 3607);
 });
 
-test('an empty directory is anybody’s', async () => {
+test('an emptyDir is writable by everyone', async () => {
   await using node = await startTestNode();
   await node.create(mounting({ emptyDir: {} }));
   const pod = await node.until('web', isReady);
@@ -290,7 +290,7 @@ test('an empty directory is anybody’s', async () => {
   assert.equal((await node.runtime.files.stat(path))?.mode, 0o777);
 });
 
-test('a path of the node must be what it is said to be', async () => {
+test('a hostPath must have its type', async () => {
   await using node = await startTestNode();
   await node.runtime.files.makeDirectory('/srv');
   await node.runtime.files.writeFile('/srv/file', 'x');
@@ -301,7 +301,7 @@ test('a path of the node must be what it is said to be', async () => {
   ]);
 });
 
-test('a claim that is bound a moment later is had a moment later, and nobody is alarmed', async () => {
+test('a PVC that is bound a moment later is mounted without an event', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   const accessModes = ['ReadWriteOnce'] as const;
@@ -327,7 +327,7 @@ test('a claim that is bound a moment later is had a moment later, and nobody is 
   );
 });
 
-test('a claim that is not bound for minutes is told', async () => {
+test('a PVC that is not bound for minutes is recorded', async () => {
   await using node = await startTestNode();
   await node.create(mounting({ persistentVolumeClaim: { claimName: 'mine' } }));
   await node.pass(130);
@@ -336,7 +336,7 @@ test('a claim that is not bound for minutes is told', async () => {
   ]);
 });
 
-test("a claim by the name of a Pod's own volume may be another's, and is left alone", async () => {
+test("a PVC with the name of a Pod's ephemeral volume but another owner is not used", async () => {
   await using node = await startTestNode();
   const accessModes = ['ReadWriteOnce'] as const;
   const spec = { accessModes, resources: { requests: { storage: '1Gi' } } };
@@ -351,7 +351,7 @@ test("a claim by the name of a Pod's own volume may be another's, and is left al
   ]);
 });
 
-test('a claim that is bound to a folder of the node is that folder', async () => {
+test('a PVC bound to a hostPath volume is mounted from that path', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   await node.runtime.files.makeDirectory('/srv/one');
@@ -381,7 +381,7 @@ test('a claim that is bound to a folder of the node is that folder', async () =>
   assert.equal(await run(node, 'cat', '/data/file'), 'kept');
 });
 
-test('what a container is told by its environment is what its Pod says', async () => {
+test('the environment of a container is that of its Pod spec', async () => {
   await using node = await startTestNode();
   await node.create({
     containers: [
@@ -403,7 +403,7 @@ test('what a container is told by its environment is what its Pod says', async (
   assert.ok(lines.some((line) => /^ADDRESS=10\.244\.0\.\d+$/.test(line)));
 });
 
-test('the last words of a container are in its status', async () => {
+test('the termination message of a container is in its status', async () => {
   await using node = await startTestNode();
   await node.create({
     restartPolicy: 'Never',
@@ -416,7 +416,7 @@ test('the last words of a container are in its status', async () => {
   assert.deepEqual([end?.exitCode, end?.reason, end?.message], [3, 'Error', 'oh dear\n']);
 });
 
-test('where there are no last words the log may say them', async () => {
+test('the log is the fallback for an empty termination message', async () => {
   await using node = await startTestNode();
   await node.create({
     restartPolicy: 'Never',
@@ -433,7 +433,7 @@ test('where there are no last words the log may say them', async () => {
   assert.equal(pod?.status?.containerStatuses?.[0]?.state?.terminated?.message, 'broken\n');
 });
 
-test('names of the Pod are in its hosts file', async () => {
+test('the hosts file contains the names of the Pod', async () => {
   await using node = await startTestNode();
   await node.create({
     hostname: 'one',

@@ -1,4 +1,7 @@
-/** The volumes of one Pod on its node: made before its containers start, kept up to date, gone after they ended. */
+/**
+ * Volumes of one Pod on its node: mounted before its containers start, kept up to date, and unmounted after the Pod has
+ * terminated.
+ */
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Volume } from '@kruise/api/core/volume';
@@ -13,10 +16,10 @@ import { type Content, contentOf, isMadeOfObjects, isSameContent } from './volum
 import { giveToGroup } from './volume-ownership.ts';
 import { nestedMountsOf, writePayload } from './volume-payload.ts';
 
-/** Where a volume is on the node. */
+/** Host path of a mounted volume. */
 export type MountedVolume = { readonly path: string; readonly isReadOnly: boolean };
 
-/** A volume that could not be had. */
+/** Error of a volume that could not be mounted. */
 export class MountError extends Error {
   override readonly name = 'MountError';
   readonly volume: string;
@@ -27,18 +30,18 @@ export class MountError extends Error {
   }
 }
 
-/** A claim that has nothing to mount yet. That is no failure: it is waited for, as long as it takes. */
+/** A PVC that has no volume to mount yet. That is not a failure: the kubelet waits for it without limit. */
 export class ClaimNotReadyError extends Error {
   override readonly name = 'ClaimNotReadyError';
 }
 
-/** What volumes are made with. */
+/** Dependencies of volumes. */
 export type VolumeContext = {
   readonly files: HostFiles;
   readonly clock: Clock;
   readonly random: Random;
   readonly sources: Pick<Sources, 'configMap' | 'secret' | 'claim' | 'volume'>;
-  /** A token of the Pod's service account. */
+  /** Requests a token of the Pod's service account. */
   readonly token: (
     pod: Pod,
     request: { readonly audience: string; readonly expirationSeconds: number },
@@ -46,17 +49,17 @@ export type VolumeContext = {
   readonly rootDirectory: string;
 };
 
-/** The volumes of a Pod. */
+/** Volumes of a Pod. */
 export type PodVolumes = {
-  /** Those that are there, by their names. */
+  /** Mounted volumes by name. */
   readonly mounted: ReadonlyMap<string, MountedVolume>;
-  /** Makes what is missing and updates what has changed. Throws `MountError`s, gathered. */
+  /** Mounts missing volumes and updates changed ones. Throws an AggregateError of `MountError`s. */
   mount(pod: Pod, facts: NodeFacts): Promise<ReadonlyMap<string, MountedVolume>>;
-  /** Removes all that was made for the Pod. */
+  /** Removes everything that was mounted for the Pod. */
   unmount(pod: Pod): Promise<void>;
 };
 
-/** The volumes of a Pod, of which none is there yet. */
+/** Creates the volumes of a Pod. */
 export function createPodVolumes({ files, clock, random, sources, token, rootDirectory }: VolumeContext): PodVolumes {
   const mounted = new Map<string, MountedVolume>();
   const contents = new Map<string, Content>();
@@ -78,7 +81,8 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
         await writePayload(files, path, content, { now: clock.now(), random, group: fsGroup, nested });
         contents.set(volume.name, content);
       }
-      // A container that could write here could have the kubelet, as root, write elsewhere the next time.
+      // The volume is read-only: a container that could write here could make the kubelet, as root, write elsewhere on
+      // the next update.
       return known ?? { path, isReadOnly: true };
     }
     if (known) return known;
@@ -94,7 +98,7 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
     }
     if (volume.emptyDir || !pluginOf(volume)) {
       const path = pathOf(pod, 'kubernetes.io~empty-dir', volume.name);
-      // As file systems in memory have it: all may make files, and delete their own.
+      // Same mode as a tmpfs root: all users may create files and delete their own.
       const mode = volume.emptyDir?.medium === 'Memory' ? 0o1777 : 0o777;
       await files.makeDirectory(parentOf(path), { mode: privateMode });
       await files.makeDirectory(path, { mode });
@@ -132,7 +136,7 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
 
   async function checkedHostPath({ path, type }: { readonly path: string; readonly type?: string | null }) {
     if (!type) {
-      // The runtime wants something to be there, and makes a directory where there is nothing.
+      // The runtime requires the path to exist, and creates a directory for a missing path.
       if (!(await files.stat(path))) await files.makeDirectory(path, { mode: 0o755 });
       return path;
     }
@@ -157,7 +161,7 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
           failures.push(new MountError(volume.name, error as Error));
         }
       }
-      if (failures.length > 0) throw new AggregateError(failures, 'volumes are missing');
+      if (failures.length > 0) throw new AggregateError(failures, 'some volumes could not be mounted');
       return mounted;
     },
     async unmount(pod) {
@@ -172,7 +176,10 @@ function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-/** A claim by the name of a Pod's own volume may be somebody else's, who is not to lose what is in it. */
+/**
+ * Checks that the PVC of an ephemeral volume belongs to the Pod. A PVC of the same name may belong to another owner,
+ * whose data must not be used.
+ */
 function checkOwner(claim: PersistentVolumeClaim, { metadata }: Pod): void {
   const { name, namespace } = claim.metadata;
   if (controllerOf(claim)?.uid === metadata.uid) return;

@@ -1,4 +1,4 @@
-/** What nodes and their Pods use, as their kubelets say. */
+/** Resource usage of nodes and Pods, scraped from kubelets. */
 import type { Node } from '@kruise/api/core/node';
 import type { NodeConnector } from '@kruise/apiserver/connect/node-connector';
 import { after, type Clock } from '@kruise/values/clock';
@@ -14,20 +14,20 @@ export type PodFigures = {
 export type NodeFigures = {
   readonly at: Instant;
   readonly usage: Usage;
-  /** The Pods of the node, by uid; those that are known whole. */
+  /** Usage of the node's Pods by UID; Pods with missing containers are omitted. */
   readonly pods: ReadonlyMap<string, PodFigures>;
 };
 
 export type Figures = {
-  /** Undefined where the kubelet does not answer. */
+  /** Returns the usage of a node; undefined if its kubelet does not respond. */
   of(node: Node): Promise<NodeFigures | undefined>;
 };
 
-/** For so long figures are good. */
+/** Time for which a scrape is cached. */
 const freshMs = 5000;
 const patienceMs = 10_000;
 
-/** Asks kubelets, each no more often than figures grow old. */
+/** Creates a scraper of kubelets that caches each scrape. */
 export function createFigures(connector: NodeConnector, clock: Clock): Figures {
   const known = new Map<string, { readonly askedAt: Instant; readonly figures: Promise<NodeFigures | undefined> }>();
   return {
@@ -48,7 +48,7 @@ async function ask(connector: NodeConnector, clock: Clock, node: Node): Promise<
   const over = new AbortController();
   const answered = new AbortController();
   after(clock, patienceMs, answered.signal).then(
-    () => over.abort(new Error('the kubelet does not answer')),
+    () => over.abort(new Error('timed out scraping the kubelet')),
     () => {},
   );
   try {
@@ -56,7 +56,7 @@ async function ask(connector: NodeConnector, clock: Clock, node: Node): Promise<
     const headers = { accept: 'application/json' };
     const { code, body } = await connector.kubelet(node).send({ method: 'GET', path, headers, signal: over.signal });
     const text = Buffer.concat(await body.toArray()).toString();
-    if (code !== 200) throw new Error(`the kubelet answers ${code}: ${text}`);
+    if (code !== 200) throw new Error(`kubelet responded with status ${code}: ${text}`);
     return figuresOf(JSON.parse(text));
   } finally {
     answered.abort();
@@ -68,7 +68,7 @@ type Measured = {
   readonly memory?: { readonly time: string; readonly workingSetBytes?: number };
 };
 
-/** As much as is read of a kubelet's summary. */
+/** Fields of the kubelet summary that are read. */
 export type Summary = {
   readonly node: Measured;
   readonly pods?: readonly {
@@ -79,7 +79,7 @@ export type Summary = {
 
 export function figuresOf({ node, pods = [] }: Summary): NodeFigures {
   const usage = usageOf(node);
-  if (!usage) throw new Error('the kubelet knows nothing of its node');
+  if (!usage) throw new Error('kubelet summary has no node usage');
   const found = new Map<string, PodFigures>();
   for (const { podRef, containers = [] } of pods) {
     const usages = containers.flatMap((each) => {

@@ -1,10 +1,10 @@
-/** The objects that make metrics known to a cluster: where they are served, and who may read them. */
+/** API objects of the metrics API: its APIService and the ClusterRole of its readers. */
 import { type APIService, apiService } from '@kruise/api/apiregistration/apiservice';
 import { type ClusterRole, clusterRole } from '@kruise/api/rbac/clusterrole';
 import type { Client } from '@kruise/client/client';
 import { createMissing } from '@kruise/client/create-missing';
 
-/** The Service that stands for the metrics of this process, as `namespace/name`; there is none in the cluster. */
+/** Service name of the in-process metrics API, as `namespace/name`; no such Service exists in the cluster. */
 export const metricsService = 'kube-system/kruise-metrics';
 
 const [namespace = '', name = ''] = metricsService.split('/');
@@ -35,7 +35,7 @@ const reader: ClusterRole = {
   rules: [{ apiGroups: ['metrics.k8s.io'], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] }],
 };
 
-/** Makes what is missing of them; where somebody else serves metrics, that stays so. */
+/** Creates missing objects; an existing APIService of another metrics server is left unchanged. */
 export async function installMetrics(client: Client): Promise<void> {
   await Promise.all([createMissing(client, apiService, service), createMissing(client, clusterRole, reader)]);
 }

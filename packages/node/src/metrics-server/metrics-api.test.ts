@@ -22,7 +22,7 @@ const used = (usageNanoCores: number, workingSetBytes: number) => ({
   memory: { time, workingSetBytes },
 });
 
-test('a Pod of which a container is not known is left out', () => {
+test('a Pod with a missing container is omitted', () => {
   const known = { name: 'a', ...used(1e6, 1024) };
   const summary: Summary = {
     node: used(5e6, 4096),
@@ -37,7 +37,7 @@ test('a Pod of which a container is not known is left out', () => {
   assert.deepEqual([...pods.keys()], ['whole']);
 });
 
-/** A server with a node and two Pods on it, which use what is given. */
+/** Starts a server with a node and two Pods with the given usage. */
 async function startWithMetrics() {
   const servers = createInProcessServers();
   const server = await startTestServer({ inProcessServers: servers });
@@ -83,7 +83,7 @@ async function ask(client: Client, path: string, query: { [name: string]: string
   return object as Item & { readonly items: readonly Item[] };
 }
 
-test('what nodes and Pods use can be read, and chosen by label', async () => {
+test('metrics of nodes and Pods are listed and selected by label', async () => {
   await using started = await startWithMetrics();
   const { client } = started.server;
   assert.deepEqual((await ask(client, 'nodes')).items[0]?.usage, { cpu: '300123456n', memory: '100Mi' });
@@ -97,7 +97,7 @@ test('what nodes and Pods use can be read, and chosen by label', async () => {
   await assert.rejects(ask(client, 'namespaces/default/pods/none'), isNotFound);
 });
 
-test('who has no right to metrics does not get them', async () => {
+test('a user without permission cannot read metrics', async () => {
   await using started = await startWithMetrics();
   const anyone = started.server.clientOf({ username: 'anyone', groups: ['system:authenticated'] });
   await assert.rejects(ask(anyone, 'nodes'), isForbidden);
@@ -108,7 +108,7 @@ test('who has no right to metrics does not get them', async () => {
   assert.equal((await ask(autoscaler, 'namespaces/default/pods')).items.length, 2);
 });
 
-test('the API is announced as available, though its server comes after it', async () => {
+test('the API is announced as available even before its server starts', async () => {
   await using started = await startWithMetrics();
   const { client } = started.server;
   const stop = new AbortController();

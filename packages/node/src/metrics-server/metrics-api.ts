@@ -14,7 +14,7 @@ import { asTable, wantsTable } from './tables.ts';
 const group = 'metrics.k8s.io';
 const apiVersion = `${group}/v1beta1`;
 const root = `/apis/${apiVersion}`;
-/** Over what time the figures are an average. */
+/** Window over which the usage is averaged. */
 const window = '15s';
 
 type ResourceUsage = { readonly cpu: string; readonly memory: string };
@@ -25,7 +25,7 @@ type Metadata = {
   readonly labels?: { readonly [name: string]: string };
 };
 
-/** What a node uses, or a Pod; `usage` is the node's, `containers` the Pod's. */
+/** NodeMetrics or PodMetrics; `usage` is set for a node, `containers` for a Pod. */
 export type Metrics = {
   readonly kind: 'NodeMetrics' | 'PodMetrics';
   readonly apiVersion: string;
@@ -42,7 +42,7 @@ export type MetricsApiOptions = {
   readonly clock: Clock;
 };
 
-/** Answers for `metrics.k8s.io/v1beta1`. */
+/** Creates the in-process server of `metrics.k8s.io/v1beta1`. */
 export function metricsApi({ caches, figures, clock }: MetricsApiOptions): InProcessServer {
   const nodes = caches.informer(nodeKind);
   const pods = caches.informer(podKind);

@@ -19,7 +19,7 @@ type Table = {
   readonly rows: readonly { readonly cells: readonly unknown[] }[];
 };
 
-test('a Pod is a row with what its containers use together', () => {
+test('a Pod is a row with the total usage of its containers', () => {
   const { columnDefinitions, rows } = asTable([metrics]) as Table;
   assert.deepEqual(
     columnDefinitions.map(({ name }) => name),
@@ -28,11 +28,11 @@ test('a Pod is a row with what its containers use together', () => {
   assert.deepEqual(rows[0]?.cells, ['web', '123456789n', '16Mi', '15s']);
 });
 
-test('where there is nothing there are no columns', () => {
+test('an empty table has no columns', () => {
   assert.deepEqual((asTable([]) as Table).columnDefinitions, []);
 });
 
-test('kubectl get asks for a table, kubectl top does not', () => {
+test('kubectl get requests a table, kubectl top does not', () => {
   assert.equal(wantsTable('application/json;as=Table;v=v1;g=meta.k8s.io,application/json'), true);
   assert.equal(wantsTable('application/json'), false);
 });

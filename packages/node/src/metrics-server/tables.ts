@@ -1,15 +1,15 @@
-/** What is used as `kubectl get` shows it: a column for each resource. */
+/** Metrics as tables for `kubectl get`, with a column per resource. */
 import { addQuantities, formatQuantity, parseQuantity, zeroQuantity } from '@kruise/values/quantity';
 import type { Metrics } from './metrics-api.ts';
 
 const resources = ['cpu', 'memory'] as const;
 
-/** Whether a client would rather have a table than objects. */
+/** Reports whether a client accepts a table. */
 export function wantsTable(accept: string): boolean {
   return accept.split(',').some((each) => /;\s*as=Table(;|$)/.test(each));
 }
 
-/** Metrics as rows; each carries what the object is called. */
+/** Returns metrics as a table whose rows carry the object metadata. */
 export function asTable(metrics: readonly Metrics[]): unknown {
   const column = (name: string, format: string, description = '') => ({
     name,
@@ -27,7 +27,7 @@ export function asTable(metrics: readonly Metrics[]): unknown {
     cells: [each.metadata.name, ...resources.map((name) => totalOf(each, name)), each.window],
     object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: each.metadata },
   }));
-  // Without anything to show it is not known what there would be.
+  // As in metrics-server, the columns depend on the items, so an empty table has none.
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',

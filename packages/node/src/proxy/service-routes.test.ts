@@ -74,14 +74,14 @@ const endpoint = (address: string, ready?: boolean) => ({
 });
 
 describe('a Service’s address', () => {
-  test('leads to the port of a Pod that is ready', () => {
+  test('routes to the port of a ready Pod', () => {
     const { route } = routes(
       slice('web', { ports, endpoints: [endpoint('10.244.0.2', false), endpoint('10.244.0.3')] }),
     );
     assert.deepEqual(route({ host: '10.96.0.7', port: 80 }), { host: '10.244.0.3', port: 8080 });
   });
 
-  test('leads to one as well as to another', () => {
+  test('balances between Pods', () => {
     const { route } = routes(
       slice('web', { ports, endpoints: [endpoint('10.244.0.2', true), endpoint('10.244.0.3', true)] }),
     );
@@ -89,14 +89,14 @@ describe('a Service’s address', () => {
     assert.equal(new Set(targets).size, 2);
   });
 
-  test('refuses without Pods, and on other ports', () => {
+  test('refuses connections without Pods and on other ports', () => {
     const { route } = routes(slice('web', { ports, endpoints: [endpoint('10.244.0.2')] }));
     assert.equal(routes().route({ host: '10.96.0.7', port: 80 }), 'refuse');
     assert.equal(route({ host: '10.96.0.7', port: 81 }), 'refuse');
     assert.equal(route({ host: '10.96.0.7', port: 53 }), 'refuse');
   });
 
-  test('leads by UDP to the port for it', () => {
+  test('routes UDP to the UDP port', () => {
     const udp = [...ports, { name: 'dns', port: 5353, protocol: 'UDP' as const }];
     const { route } = routes(slice('web', { ports: udp, endpoints: [endpoint('10.244.0.2')] }));
     const target = { host: '10.96.0.7', port: 53 };
@@ -104,7 +104,7 @@ describe('a Service’s address', () => {
     assert.equal(route(target), 'refuse');
   });
 
-  test('leads a client back to the Pod it came to first, where that is wanted', () => {
+  test('keeps session affinity if requested', () => {
     const endpoints = ['2', '3', '4', '5'].map((each) => endpoint(`10.244.0.${each}`));
     const { route } = routes(slice('sticky', { ports: [{ name: '', port: 8080 }], endpoints }));
     const ask = (clientAddress: string) => JSON.stringify(route({ host: '10.96.0.9', port: 80 }, { clientAddress }));
@@ -114,20 +114,20 @@ describe('a Service’s address', () => {
     assert.ok(new Set(others).size > 1);
   });
 
-  test('may be a port of any node', () => {
+  test('may be a node port', () => {
     const { route } = routes(slice('web', { ports, endpoints: [endpoint('10.244.0.2')] }));
     assert.deepEqual(route({ host: '172.18.0.2', port: 30080 }), { host: '10.244.0.2', port: 8080 });
     assert.equal(route({ host: '172.18.0.2', port: 30081 }), undefined);
     assert.equal(route({ host: '10.244.0.2', port: 30080 }), undefined);
   });
 
-  test('is no other address', () => {
+  test('matches no other address', () => {
     const { route } = routes(slice('web', { ports, endpoints: [endpoint('10.244.0.2')] }));
     assert.equal(route({ host: '10.96.0.8', port: 80 }), undefined);
   });
 });
 
-describe('a name', () => {
+describe('a DNS name', () => {
   const { resolve } = routes(
     slice('db', {
       ports: [{ name: '', port: 5432 }],
@@ -152,7 +152,7 @@ describe('a name', () => {
     ['web', []],
     ['example.com', []],
   ] as const) {
-    test(`${name} has ${addresses.length === 0 ? 'no address' : addresses.join(' and ')}`, () => {
+    test(`${name} resolves to ${addresses.length === 0 ? 'nothing' : addresses.join(' and ')}`, () => {
       assert.deepEqual(resolve(name), addresses);
     });
   }
@@ -170,7 +170,7 @@ describe('DNS', () => {
     ['7.0.96.10.in-addr.arpa.', 'PTR', ['web.default.svc.cluster.local.']],
     ['8.0.96.10.in-addr.arpa.', 'PTR', []],
   ] as const) {
-    test(`has ${expected.join(' and ') || 'nothing'} for ${type} of ${name}`, () => {
+    test(`returns ${expected.join(' and ') || 'nothing'} for ${type} of ${name}`, () => {
       assert.deepEqual(records(name, type), expected);
     });
   }

@@ -1,6 +1,6 @@
 /**
- * Services, for simulated Pods: which addresses a name has, and which Pod answers at a Service's address. On a real node
- * these are the tasks of DNS and kube-proxy; here a look at the caches does for both.
+ * Service routing for simulated Pods: DNS names of Services and load balancing to endpoints. On a real node these are
+ * the tasks of DNS and kube-proxy; here both are lookups in the informer caches.
  */
 import type { Service } from '@kruise/api/core/service';
 import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
@@ -18,10 +18,10 @@ export type ServiceRoutesOptions = {
   readonly clusterDomain?: string;
 };
 
-/** How many clients are remembered to belong to a Pod; who came longest ago is forgotten first. */
+/** Maximum number of session affinity entries; the least recently used one is evicted first. */
 const maxAffinities = 10_000;
 const defaultAffinitySeconds = 10_800;
-/** Names that stand for names end somewhere. */
+/** Maximum length of a chain of ExternalName aliases. */
 const maxAliases = 8;
 
 type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number];
@@ -75,7 +75,7 @@ export function serviceRoutes({
     return target;
   }
 
-  /** `web.default.svc.cluster.local`, or one Pod of a Service without an address: `web-0.web.default.svc…`. */
+  /** Resolves `web.default.svc.cluster.local`, or one Pod of a headless Service: `web-0.web.default.svc…`. */
   function resolve(name: string, aliases = 0): readonly string[] {
     const full = name.endsWith('.') ? name.slice(0, -1) : name;
     if (!full.endsWith(suffix)) return [];
@@ -94,7 +94,7 @@ export function serviceRoutes({
     return named.flatMap(({ addresses }) => addresses.slice(0, 1));
   }
 
-  /** What is behind a name of the form that `resolve` takes, without one of its Pods' names. */
+  /** Returns the Service of a DNS name, without a Pod hostname. */
   function serviceNamed(name: string): Service | undefined {
     const [serviceName = '', namespace = '', ...more] = name.slice(0, -suffix.length).split('.');
     return name.endsWith(suffix) && more.length === 0 ? services.get({ namespace, name: serviceName }) : undefined;
@@ -135,13 +135,13 @@ function readyEndpoints({ endpoints }: EndpointSlice): readonly Endpoint[] {
   return (endpoints ?? []).filter(({ conditions }) => conditions?.ready ?? true);
 }
 
-/** The Service's own; none if its Pods are found by name alone. */
+/** Returns the cluster IPs of a Service; empty for a headless Service. */
 function addressesOf({ spec }: Service): readonly string[] {
   const addresses = spec?.clusterIPs ?? (spec?.clusterIP === undefined ? [] : [spec.clusterIP]);
   return addresses.filter((address) => address !== 'None' && address !== '');
 }
 
-/** Those it is reached at: its own, and those others were given for it. */
+/** Returns all IPs of a Service: cluster IPs, external IPs and load balancer IPs. */
 function byAddress(service: Service): readonly string[] {
   const { externalIPs = [] } = service.spec ?? {};
   const ingress = service.status?.loadBalancer?.ingress ?? [];

@@ -18,7 +18,8 @@ onContainerd('containerd', (title) =>
       async until(condition) {
         const deadline = systemClock.now() + 30_000;
         while (!(await condition())) {
-          if (systemClock.now() >= deadline) throw new Error(`it did not come about\n${containerd.output()}`);
+          if (systemClock.now() >= deadline)
+            throw new Error(`timed out waiting for the condition\n${containerd.output()}`);
           await delay(systemClock, 20);
         }
       },

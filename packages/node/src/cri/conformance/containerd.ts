@@ -1,4 +1,7 @@
-/** A real containerd for tests: on a socket and with data of its own, which go with it, and one small image. */
+/**
+ * A real containerd for tests, with its own socket, its own data directory, which is removed afterwards, and one small
+ * image.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,19 +12,19 @@ import { join } from 'node:path';
 export type Containerd = {
   readonly endpoint: string;
   readonly directory: string;
-  /** What it printed, for when something went wrong. */
+  /** Returns the output of containerd, for diagnostics. */
   output(): string;
   dispose(): Promise<void>;
 };
 
-/** BusyBox under a name of its own, for there is no registry to pull another from. */
+/** BusyBox under its own name, because there is no registry to pull from. */
 export const busyboxImage = 'docker.io/library/busybox:conformance';
-/** The same tools, but another command: to runtimes, images that are alike in all are one. */
+/** The same tools with another command: runtimes treat identical images as one. */
 export const otherImage = 'docker.io/library/busybox:other';
 const sandboxImage = 'registry.k8s.io/pause:conformance';
 const namespace = 'k8s.io';
 
-/** What is missing to run one here; undefined if nothing is. */
+/** Returns what is missing to run containerd; undefined if nothing is. */
 export function missingForContainerd(): string | undefined {
   if (process.platform !== 'linux') return 'Linux';
   if (process.getuid?.() !== 0) return 'root';
@@ -33,7 +36,7 @@ export function missingForContainerd(): string | undefined {
   return commands.find(([command, argument]) => spawnSync(command, [argument]).status !== 0)?.[0];
 }
 
-/** How Pods are connected: each to the machine, by a pair of interfaces; or all to one bridge. */
+/** CNI plugin of the Pod network: a point-to-point pair of interfaces per Pod, or one bridge for all. */
 export type PodNetwork = 'ptp' | 'bridge';
 
 export async function startContainerd(network: PodNetwork = 'ptp'): Promise<Containerd> {
@@ -62,7 +65,7 @@ export async function startContainerd(network: PodNetwork = 'ptp'): Promise<Cont
     output: () => output,
     async dispose() {
       await end(containerd);
-      // The pairs of Pods go with them, but a bridge stays.
+      // The interface pairs disappear with the Pods, but a bridge remains.
       if (network === 'bridge') spawnSync('ip', ['link', 'delete', bridge]);
       rmSync(directory, { recursive: true, force: true });
     },
@@ -122,7 +125,7 @@ function importImages(directory: string, socket: string): void {
   }
 }
 
-/** BusyBox and a link to it for each of its tools. */
+/** Writes a layer with BusyBox and a symbolic link for each of its tools. */
 function writeLayer(folder: string, archive: string): void {
   for (const path of ['bin', 'dev', 'etc', 'proc', 'root', 'sys', 'tmp', 'usr/bin']) {
     mkdirSync(join(folder, path), { recursive: true });
@@ -138,7 +141,7 @@ function writeLayer(folder: string, archive: string): void {
 
 type ImageParts = { readonly name: string; readonly command: readonly string[]; readonly layer: string };
 
-/** An archive as `docker save` writes it. */
+/** Writes an image archive in the format of `docker save`. */
 function writeImage(directory: string, { name, command, layer }: ImageParts): string {
   const folder = mkdtempSync(join(directory, 'image-'));
   const layerDigest = createHash('sha256').update(readFileSync(layer)).digest('hex');

@@ -1,4 +1,4 @@
-/** A node's files behave alike, be they on the machine's disk or in memory. */
+/** Node files behave the same on the machine's disk and in memory. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ function testFiles(files: HostFiles, base: string): void {
   const text = async (path: string) => Buffer.from(await files.readFile(at(path))).toString();
   const hasCode = (code: string) => (error: unknown) => (error as NodeJS.ErrnoException).code === code;
 
-  test('a file is read as it was written, or only its end', async () => {
+  test('a file is read as written, or only its tail', async () => {
     await files.writeFile(at('a'), 'one two', { mode: 0o640 });
     assert.equal(await text('a'), 'one two');
     assert.equal(Buffer.from(await files.readFile(at('a'), { tailBytes: 3 })).toString(), 'two');
@@ -35,26 +35,26 @@ function testFiles(files: HostFiles, base: string): void {
     assert.deepEqual([stat?.type, stat?.sizeBytes, stat?.mode], ['file', 7, 0o640]);
   });
 
-  test('a file that is written again keeps its permissions', async () => {
+  test('a rewritten file keeps its permissions', async () => {
     await files.writeFile(at('kept'), 'x', { mode: 0o600 });
     await files.writeFile(at('kept'), 'longer');
     assert.deepEqual([await text('kept'), (await files.stat(at('kept')))?.mode], ['longer', 0o600]);
   });
 
-  test('directories are made with all above them, once or again', async () => {
+  test('directories are created with their parents, idempotently', async () => {
     await files.makeDirectory(at('d/e/f'), { mode: 0o711 });
     await files.makeDirectory(at('d/e/f'));
     assert.equal((await files.stat(at('d/e/f')))?.mode, 0o711);
     assert.deepEqual(await files.list(at('d')), ['e']);
   });
 
-  test('names come in order', async () => {
+  test('names are sorted', async () => {
     await files.makeDirectory(at('names'));
     for (const name of ['b', 'a', '..c']) await files.writeFile(at(`names/${name}`), '');
     assert.deepEqual(await files.list(at('names')), ['..c', 'a', 'b']);
   });
 
-  test('a link is renamed over another at once', async () => {
+  test('a link atomically replaces another by rename', async () => {
     await files.makeDirectory(at('v/one'));
     await files.makeDirectory(at('v/two'));
     await files.writeFile(at('v/one/key'), '1');
@@ -67,7 +67,7 @@ function testFiles(files: HostFiles, base: string): void {
     assert.equal((await files.stat(at('v/data')))?.type, 'symlink');
   });
 
-  test('what is removed is gone, with all it holds, once or again', async () => {
+  test('a directory is removed with its contents, idempotently', async () => {
     await files.makeDirectory(at('gone/deep'));
     await files.writeFile(at('gone/deep/file'), 'x');
     await files.remove(at('gone'));
@@ -82,7 +82,7 @@ function testFiles(files: HostFiles, base: string): void {
     assert.equal((await files.stat(at('mode')))?.mode, 0o4755);
   });
 
-  test('what is below a path is counted', async () => {
+  test('usage counts everything below a path', async () => {
     await files.makeDirectory(at('count/deep'));
     await files.writeFile(at('count/deep/file'), Buffer.alloc(10_000));
     const { bytes, inodes } = await files.usage(at('count'));
@@ -97,7 +97,7 @@ function testFiles(files: HostFiles, base: string): void {
     }
   });
 
-  test('a file is neither read nor written through a link', async () => {
+  test('a file is neither read nor written through a symbolic link', async () => {
     await files.writeFile(at('secret'), 'hush', { mode: 0o600 });
     await files.symlink(at('planted'), { target: at('secret') });
     await assert.rejects(files.readFile(at('planted')), hasCode('ELOOP'));
@@ -125,7 +125,7 @@ function testFiles(files: HostFiles, base: string): void {
     return found && Buffer.concat(await found.content.toArray()).toString();
   }
 
-  test('links below a root are followed as long as they stay there', async () => {
+  test('symbolic links below a root are followed while they stay there', async () => {
     await files.makeDirectory(at('root/pods/web'));
     await files.makeDirectory(at('root/links'));
     await files.writeFile(at('root/pods/web/0.log'), 'all is well');
@@ -153,7 +153,7 @@ function testFiles(files: HostFiles, base: string): void {
     }
   });
 
-  test('a group gets the contents of a directory, and no target of a link', async () => {
+  test('a group gets the contents of a directory, but no target of a link', async () => {
     await files.makeDirectory(at('volume/deep'), { mode: 0o700 });
     await files.writeFile(at('volume/deep/file'), '', { mode: 0o600 });
     await files.writeFile(at('elsewhere'), '', { mode: 0o600 });
@@ -184,15 +184,15 @@ function testFiles(files: HostFiles, base: string): void {
   });
 
   const failures: readonly [what: string, code: string, act: () => Promise<unknown>][] = [
-    ['what is not there is not read', 'ENOENT', () => files.readFile(at('none'))],
-    ['what is not there is not listed', 'ENOENT', () => files.list(at('none'))],
-    ['a file is not listed', 'ENOTDIR', () => files.list(at('a'))],
-    ['a directory is not read', 'EISDIR', () => files.readFile(base)],
-    ['a file needs its directory', 'ENOENT', () => files.writeFile(at('none/x'), '')],
-    ['a file is not a directory', 'EEXIST', () => files.makeDirectory(at('a'))],
-    ['a link is made once', 'EEXIST', () => files.symlink(at('a'), { target: 'x' })],
-    ['what is not a link leads nowhere', 'EINVAL', () => files.readLink(at('a'))],
-    ['what is not there is not renamed', 'ENOENT', () => files.rename(at('none'), at('other'))],
+    ['a missing file cannot be read', 'ENOENT', () => files.readFile(at('none'))],
+    ['a missing directory cannot be listed', 'ENOENT', () => files.list(at('none'))],
+    ['a file cannot be listed', 'ENOTDIR', () => files.list(at('a'))],
+    ['a directory cannot be read', 'EISDIR', () => files.readFile(base)],
+    ['a file needs an existing directory', 'ENOENT', () => files.writeFile(at('none/x'), '')],
+    ['a directory cannot replace a file', 'EEXIST', () => files.makeDirectory(at('a'))],
+    ['a symbolic link cannot replace a file', 'EEXIST', () => files.symlink(at('a'), { target: 'x' })],
+    ['a file cannot be read as a symbolic link', 'EINVAL', () => files.readLink(at('a'))],
+    ['a missing file cannot be renamed', 'ENOENT', () => files.rename(at('none'), at('other'))],
   ];
   for (const [what, code, act] of failures) {
     test(what, async () => {

@@ -11,7 +11,7 @@ describeRuntime('the simulated runtime', async () => {
     async until(condition) {
       const deadline = clock.now() + 30_000;
       while (!(await condition())) {
-        if (clock.now() >= deadline) throw new Error('it did not come about');
+        if (clock.now() >= deadline) throw new Error('timed out waiting for the condition');
         await clock.advanceAsync(50);
       }
     },

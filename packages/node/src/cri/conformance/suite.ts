@@ -1,4 +1,4 @@
-/** What every runtime behind the interface does alike: run against the simulated one and against containerd. */
+/** Conformance suite of runtimes: run against the simulated runtime and against containerd. */
 import assert from 'node:assert/strict';
 import { duplexPair, PassThrough } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
@@ -14,18 +14,18 @@ import type { LogEntry, NodeRuntime, ProcessStreams } from '../runtime.ts';
 
 export type Harness = {
   readonly runtime: NodeRuntime;
-  /** An image with BusyBox's tools that can be had. */
+  /** Available image with BusyBox's tools. */
   readonly image: string;
-  /** A folder of the node's to put files in, gone after the tests. */
+  /** Directory of the node for test files, removed after the tests. */
   readonly folder: string;
-  /** Whether the runtime tells events and the effective user; older ones do not. */
+  /** True if the runtime supports events and reports the effective user, which older runtimes do not. */
   readonly isRecent: boolean;
-  /** Resolves when the condition holds; gives up after half a minute of the runtime's time. */
+  /** Resolves when the condition holds; fails after half a minute of the runtime's time. */
   until(condition: () => Promise<boolean>): Promise<void>;
   close(): Promise<void>;
 };
 
-/** As the kubelet asks for, unless a Pod's containers are to see each other's processes. */
+/** Namespaces that the kubelet requests, unless the Pod's containers share a process namespace. */
 const ownProcesses: NamespaceOption = { network: 'POD', pid: 'CONTAINER', ipc: 'POD' };
 
 export function describeRuntime(name: string, open: () => Promise<Harness>): void {
@@ -38,7 +38,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
       harness = await open();
       runtime = harness.runtime;
       await runtime.pullImage({ image: { image: harness.image } }).catch(async (error: unknown) => {
-        // Where there is no registry the image was put there beforehand.
+        // Without a registry the image was imported beforehand.
         const { image } = await runtime.imageStatus({ image: { image: harness.image } });
         if (!image) throw error;
       });
@@ -112,13 +112,13 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
     const rejectsWith = (promise: Promise<unknown>, code: string) =>
       assert.rejects(promise, (error) => error instanceof GrpcError && error.code === code);
 
-    /** Older runtimes say that what is to go is not there, which is as well. */
+    /** Older runtimes report NOT_FOUND for removed objects, which is accepted. */
     const orGone = (promise: Promise<void>) =>
       promise.catch((error: unknown) => {
         if (harness.isRecent || !(error instanceof GrpcError) || error.code !== 'NOT_FOUND') throw error;
       });
 
-    test('says what it is, and that it is ready', async () => {
+    test('reports its version and that it is ready', async () => {
       const { version, runtimeName, runtimeApiVersion } = await runtime.version({});
       assert.deepEqual([version, runtimeApiVersion], ['0.1.0', 'v1']);
       assert.notEqual(runtimeName, '');
@@ -140,7 +140,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.ok(status.createdAt > 0n);
       });
 
-      test('on the host’s network have no address of their own', async () => {
+      test('on the host network have no address of their own', async () => {
         const { podSandboxId } = await runPod({
           hostname: '',
           linux: { securityContext: { namespaceOptions: { ...ownProcesses, network: 'NODE' } } },
@@ -160,7 +160,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.deepEqual(await list({ labelSelector: { ...labelSelector, other: 'x' } }), []);
       });
 
-      test('have identifiers of 64 hexadecimal digits, and times that tell which came first', async () => {
+      test('have IDs of 64 hexadecimal digits and ordered creation times', async () => {
         const created: bigint[] = [];
         for (const { podSandboxId } of [await runPod(), await runPod(), await runPod()]) {
           assert.match(podSandboxId, /^[0-9a-f]{64}$/);
@@ -173,14 +173,14 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.equal(new Set(created).size, created.length);
       });
 
-      test('of a handler nobody has are not run, and leave nothing behind', async () => {
+      test('with an unknown runtime handler are not run and leave nothing behind', async () => {
         const config = podConfig();
         await assert.rejects(runtime.runPodSandbox({ config, runtimeHandler: 'no-such-handler' }), /no-such-handler/);
         const { items } = await runtime.listPodSandbox({ filter: { labelSelector: { pod: config.metadata.name } } });
         assert.deepEqual(items, []);
       });
 
-      test('that never were can be stopped and removed, and are not found', async () => {
+      test('that do not exist can be stopped and removed, and are not found', async () => {
         const podSandboxId = 'f'.repeat(64);
         await orGone(runtime.stopPodSandbox({ podSandboxId }));
         await orGone(runtime.removePodSandbox({ podSandboxId }));
@@ -200,7 +200,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         });
       });
 
-      test('take what runs in them along when they stop and go, however often they are told', async () => {
+      test('stop and remove their containers with them, idempotently', async () => {
         const pod = await runPod();
         const { podSandboxId } = pod;
         const containerId = await start(pod, {});
@@ -232,19 +232,19 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         const status = await exited(containerId);
         assert.equal(status.exitCode, 3);
         assert.equal(status.reason, 'Error');
-        // Of what is over at once, runtimes may note the end before the start.
+        // For a process that exits at once, runtimes may record the exit before the start.
         assert.ok(created.createdAt < status.startedAt && created.createdAt < status.finishedAt);
         assert.deepEqual(status.labels, { role: 'test' });
         assert.deepEqual(status.annotations, { 'io.kubernetes.container.hash': 'abc' });
         assert.equal(status.logPath, `${pod.sandboxConfig.logDirectory}/main.log`);
       });
 
-      test('that end well are completed', async () => {
+      test('that exit with 0 are Completed', async () => {
         const status = await exited(await start(await runPod(), { command: ['true'] }));
         assert.deepEqual([status.exitCode, status.reason], [0, 'Completed']);
       });
 
-      test('show their image by name, and what it was resolved to', async () => {
+      test('report their image by name and its resolved reference', async () => {
         const status = await statusOf(await create(await runPod(), {}));
         assert.equal(status.image.image, harness.image);
         const { image } = await runtime.imageStatus({ image: { image: harness.image } });
@@ -256,14 +256,14 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         await rejectsWith(runtime.startContainer({ containerId }), 'UNKNOWN');
       });
 
-      test('have names of their own in a sandbox', async () => {
+      test('have unique names in a sandbox', async () => {
         const pod = await runPod();
         await create(pod, {});
         await assert.rejects(create(pod, {}), /is reserved/);
         await create(pod, { metadata: { name: 'main', attempt: 1 } });
       });
 
-      test('whose command is missing fail to start, and say why', async () => {
+      test('with a missing command fail to start with a message', async () => {
         const containerId = await create(await runPod(), { command: ['no-such-command'] });
         await assert.rejects(
           runtime.startContainer({ containerId }),
@@ -291,14 +291,14 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.deepEqual([states.get(one), states.get(two)], ['CONTAINER_RUNNING', 'CONTAINER_CREATED']);
       });
 
-      test('are removed though they run, however often', async () => {
+      test('are removed while they run, idempotently', async () => {
         const containerId = await start(await runPod(), {});
         await runtime.removeContainer({ containerId });
         await runtime.removeContainer({ containerId });
         await rejectsWith(runtime.containerStatus({ containerId }), 'NOT_FOUND');
       });
 
-      test('that never were can be stopped and removed, and are not found', async () => {
+      test('that do not exist can be stopped and removed, and are not found', async () => {
         const containerId = 'f'.repeat(64);
         await orGone(runtime.stopContainer({ containerId, timeout: 1 }));
         await orGone(runtime.removeContainer({ containerId }));
@@ -306,18 +306,18 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         await rejectsWith(runtime.startContainer({ containerId }), 'NOT_FOUND');
       });
 
-      test('that want a path of the node that is not there get an empty folder', async () => {
+      test('with a missing host path get an empty directory', async () => {
         const hostPath = `${harness.folder}/absent/deep`;
         await start(await runPod(), { mounts: [{ containerPath: '/data', hostPath }] });
         assert.equal((await runtime.files.stat(hostPath))?.type, 'directory');
       });
 
-      test('are numbered by what they were given as attempts', async () => {
+      test('have the attempt number they were created with', async () => {
         const containerId = await create(await runPod(), { metadata: { name: 'main', attempt: 7 } });
         assert.deepEqual((await statusOf(containerId)).metadata, { name: 'main', attempt: 7 });
       });
 
-      test('have the environment and working directory they are given', async () => {
+      test('have the environment and working directory of their config', async () => {
         const pod = await runPod();
         const containerId = await start(pod, {
           ...shell('echo $A; echo $B; pwd; hostname'),
@@ -334,7 +334,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
     });
 
     describe('stopping', () => {
-      test('a process that does not heed the signal is killed after the grace', async () => {
+      test('a process that ignores the stop signal is killed after the grace period', async () => {
         const containerId = await start(await runPod(), shell('trap "" TERM; echo up; sleep 3600'));
         await harness.until(async () => (await logOf(containerId)).length > 0);
         const stopping = runtime.stopContainer({ containerId, timeout: 1 });
@@ -343,7 +343,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.deepEqual([status.exitCode, status.reason], [137, 'Error']);
       });
 
-      test('the first process of a container does not heed a signal it does not handle', async () => {
+      test('the first process of a container ignores a signal without a handler', async () => {
         const containerId = await start(await runPod(), {});
         const stopping = runtime.stopContainer({ containerId, timeout: 1 });
         assert.equal((await exited(containerId)).exitCode, 137);
@@ -357,20 +357,20 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.equal((await exited(containerId)).exitCode, 143);
       });
 
-      test('a process that handles it ends as it likes', async () => {
+      test('a process that handles the stop signal chooses its exit code', async () => {
         const containerId = await start(await runPod(), shell('trap "exit 7" TERM; echo up; sleep 3600 & wait'));
         await harness.until(async () => (await logOf(containerId)).length > 0);
         await runtime.stopContainer({ containerId, timeout: 20 });
         assert.equal((await statusOf(containerId)).exitCode, 7);
       });
 
-      test('without grace it is killed at once', async () => {
+      test('a container without a grace period is killed at once', async () => {
         const containerId = await start(await runPod(), {});
         await runtime.stopContainer({ containerId, timeout: 0 });
         assert.equal((await exited(containerId)).exitCode, 137);
       });
 
-      test('what has stopped, or never was, can be stopped', async () => {
+      test('a container that has stopped or does not exist can be stopped', async () => {
         const containerId = await start(await runPod(), { command: ['true'] });
         await exited(containerId);
         await runtime.stopContainer({ containerId, timeout: 10 });
@@ -378,7 +378,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
     });
 
     describe('logs', () => {
-      test('hold what was written, by stream', async () => {
+      test('contain the output by stream', async () => {
         const containerId = await start(await runPod(), shell('echo out; echo err >&2; printf unended'));
         await exited(containerId);
         const entries = (await logOf(containerId)).map(({ stream, content }) => `${stream} ${Buffer.from(content)}`);
@@ -412,7 +412,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.deepEqual(lines, ['one', 'two']);
       });
 
-      test('go on in a new file once the old one was moved away', async () => {
+      test('continue in a new file after the old one was renamed', async () => {
         const pod = await runPod();
         const data = `${harness.folder}/signal-${pod.sandboxConfig.metadata.name}`;
         await runtime.files.makeDirectory(data);
@@ -422,7 +422,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         });
         await harness.until(async () => (await logOf(containerId)).length > 0);
         const path = (await statusOf(containerId)).logPath;
-        // Some runtimes keep logs elsewhere, and have nothing to move.
+        // Some runtimes keep logs elsewhere and have no file to move.
         const isFile = (await runtime.files.stat(path)) !== undefined;
         if (isFile) await runtime.files.rename(path, `${path}.1`);
         await runtime.reopenContainerLog({ containerId });
@@ -434,7 +434,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         if (isFile) assert.match(moved, /^\S+ stdout F before\n$/);
       });
 
-      test('of a container nobody knows are not found', async () => {
+      test('of an unknown container are not found', async () => {
         await rejectsWith(
           runtime.logs
             .read({ containerId: 'f'.repeat(64) })
@@ -446,7 +446,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
     });
 
     describe('mounts', () => {
-      test('are seen on both sides', async () => {
+      test('are visible on both sides', async () => {
         const path = `${harness.folder}/volume`;
         await runtime.files.makeDirectory(path);
         await runtime.files.writeFile(`${path}/in`, 'from the host\n');
@@ -459,7 +459,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.deepEqual([mount?.containerPath, mount?.hostPath], ['/data', path]);
       });
 
-      test('that are read-only are not written to', async () => {
+      test('that are read-only cannot be written to', async () => {
         const path = `${harness.folder}/readonly`;
         await runtime.files.makeDirectory(path);
         const mounts = [{ containerPath: '/data', hostPath: path, readonly: true }];
@@ -468,7 +468,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.deepEqual(await runtime.files.list(path), []);
       });
 
-      test('of single files take what is written: so termination messages come out', async () => {
+      test('of single files are writable, for termination messages', async () => {
         const path = `${harness.folder}/termination`;
         await runtime.files.writeFile(path, '', { mode: 0o666 });
         const mounts = [{ containerPath: '/dev/termination-log', hostPath: path }];
@@ -479,7 +479,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
     });
 
     describe('commands in a container', () => {
-      test('give their output and exit code', async () => {
+      test('return their output and exit code', async () => {
         const containerId = await start(await runPod(), {});
         const cmd = ['sh', '-c', 'echo out; echo err >&2; exit 5'];
         const { stdout, stderr, exitCode } = await runtime.execSync({ containerId, cmd });
@@ -489,7 +489,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         );
       });
 
-      test('are killed when their time is up', async () => {
+      test('are killed after their timeout', async () => {
         const containerId = await start(await runPod(), {});
         let failure: unknown;
         runtime.execSync({ containerId, cmd: ['sleep', '100'], timeout: 1 }).catch((error: unknown) => {
@@ -499,7 +499,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.equal((failure as GrpcError).code, 'DEADLINE_EXCEEDED');
       });
 
-      test('that are missing are told of', async () => {
+      test('that do not exist are reported', async () => {
         const containerId = await start(await runPod(), {});
         await assert.rejects(
           runtime.execSync({ containerId, cmd: ['nope'] }),
@@ -507,7 +507,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         );
       });
 
-      test('do not run in what has ended', async () => {
+      test('do not run in an exited container', async () => {
         const containerId = await start(await runPod(), { command: ['true'] });
         await exited(containerId);
         await assert.rejects(runtime.execSync({ containerId, cmd: ['true'] }), /CONTAINER_EXITED state/);
@@ -528,14 +528,14 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.deepEqual([exitCode, written.stdout(), written.stderr()], [4, 'typed\n', 'done\n']);
       });
 
-      test('need a stream, and no stderr beside a terminal', async () => {
+      test('need a stream, and no stderr with a terminal', async () => {
         const containerId = await start(await runPod(), {});
         await rejectsWith(runtime.exec({ containerId, cmd: ['true'] }), 'INVALID_ARGUMENT');
         const request = { containerId, cmd: ['true'], tty: true, stdout: true, stderr: true };
         await rejectsWith(runtime.exec(request), 'INVALID_ARGUMENT');
       });
 
-      test('have a terminal if asked for', async () => {
+      test('have a terminal if requested', async () => {
         const containerId = await start(await runPod(), {});
         const { streams, written } = nearStreams();
         const session = await runtime.exec({ containerId, cmd: ['sh'], tty: true, stdin: true, stdout: true });
@@ -547,7 +547,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
       });
     });
 
-    test('a container can be attached to, and reads what is sent', async () => {
+    test('a container can be attached to, and reads its input', async () => {
       const containerId = await start(await runPod(), {
         ...shell('read x; echo got $x'),
         stdin: true,
@@ -581,7 +581,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
       session.close();
     });
 
-    test('resources can be changed while it runs', async () => {
+    test('resources can be changed while a container runs', async () => {
       const containerId = await start(await runPod(), {
         linux: {
           resources: { cpuShares: 100, cpuPeriod: 100_000, cpuQuota: 50_000, memoryLimitInBytes: 64 * 2 ** 20 },
@@ -589,12 +589,12 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
       });
       await runtime.updateContainerResources({ containerId, linux: { cpuShares: 200 } });
       const { resources } = await statusOf(containerId);
-      // Older runtimes do not say what the resources are.
+      // Older runtimes do not report the resources.
       if (harness.isRecent || resources) assert.equal(resources?.linux?.cpuShares, 200);
       assert.equal((await statusOf(containerId)).state, 'CONTAINER_RUNNING');
     });
 
-    test('what a container takes is counted', async () => {
+    test('container stats are reported', async () => {
       const pod = await runPod();
       const containerId = await start(pod, {});
       const { stats } = await runtime.containerStats({ containerId });
@@ -610,7 +610,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
     });
 
     describe('images', () => {
-      test('are found by name, short name, id and part of it', async () => {
+      test('are found by name, short name, ID and ID prefix', async () => {
         const byName = async (image: string) => (await runtime.imageStatus({ image: { image } })).image;
         const full = await byName(harness.image);
         assert.ok(full && full.size > 0);
@@ -621,13 +621,13 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         }
       });
 
-      test('are found by what their bytes amount to', async () => {
+      test('are found by their digest', async () => {
         const { image } = await runtime.imageStatus({ image: { image: harness.image } });
         for (const digest of image?.repoDigests ?? []) {
           assert.equal((await runtime.imageStatus({ image: { image: digest } })).image?.id, image?.id);
         }
         const { images } = await runtime.listImages({ filter: { image: { image: harness.image } } });
-        // Older runtimes list all.
+        // Older runtimes list all images.
         const found = harness.isRecent ? images : images.filter(({ repoTags }) => repoTags.includes(harness.image));
         assert.deepEqual(
           found.map(({ id }) => id),
@@ -635,7 +635,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         );
       });
 
-      test('that are not there are no error', async () => {
+      test('that do not exist are no error', async () => {
         assert.equal((await runtime.imageStatus({ image: { image: 'docker.io/library/absent:1' } })).image, undefined);
         await runtime.removeImage({ image: { image: 'docker.io/library/absent:1' } });
       });
@@ -647,15 +647,15 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         );
       });
 
-      test('take room', async () => {
-        // It is not counted each time someone asks.
+      test('use disk space', async () => {
+        // The usage is not computed on each call.
         await harness.until(async () => ((await runtime.imageFsInfo({})).imageFilesystems[0]?.usedBytes ?? 0) > 0);
         const { images } = await runtime.listImages({});
         assert.ok(images.some(({ repoTags }) => repoTags.includes(harness.image)));
       });
     });
 
-    test('what happens is told', async () => {
+    test('container events are streamed', async () => {
       const events = runtime.getContainerEvents({})[Symbol.asyncIterator]();
       if (!harness.isRecent) {
         await rejectsWith(events.next(), 'UNIMPLEMENTED');
@@ -677,7 +677,7 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
   });
 }
 
-/** Streams as a kubelet has them, and what came out of them. */
+/** Streams as a kubelet has them, with the collected output. */
 function nearStreams() {
   const stdin = new PassThrough();
   const collect = () => {

@@ -11,7 +11,7 @@ import { virtualClock } from '@kruise/values/virtual-clock';
 import type { NodeRuntime } from '../runtime.ts';
 import { createGrpcRuntime, requireRuntime } from './grpc-runtime.ts';
 
-/** A runtime that notes what it is asked and says nothing in answer. */
+/** A runtime that records its requests and returns empty responses. */
 const folder = mkdtempSync(join(tmpdir(), 'kruise-cri-'));
 const socketPath = join(folder, 'cri.sock');
 const asked: { readonly path: string; readonly timeout: string | undefined; readonly authority: string }[] = [];
@@ -20,7 +20,7 @@ const connection = new AbortController();
 let status = '0';
 let runtime: NodeRuntime;
 
-/** An empty message. */
+/** Sends an empty message. */
 function answerNothing(stream: ServerHttp2Stream): void {
   stream.resume();
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
@@ -60,49 +60,54 @@ after(() => {
 
 const config = { metadata: { name: 'p', namespace: 'n', uid: 'u', attempt: 0 } };
 
-describe('a call may take', () => {
+describe('the timeout of a call', () => {
   const cases: readonly [what: string, path: string, timeout: string | undefined, ask: () => Promise<unknown>][] = [
-    ['two minutes', 'RuntimeService/Version', '120000m', () => runtime.version({})],
-    ['twice that to run a sandbox', 'RuntimeService/RunPodSandbox', '240000m', () => runtime.runPodSandbox({ config })],
+    ['is two minutes by default', 'RuntimeService/Version', '120000m', () => runtime.version({})],
     [
-      'no longer to list what containers take',
+      'is doubled for running a sandbox',
+      'RuntimeService/RunPodSandbox',
+      '240000m',
+      () => runtime.runPodSandbox({ config }),
+    ],
+    [
+      'is the default for container stats',
       'RuntimeService/ListContainerStats',
       '120000m',
       () => runtime.listContainerStats({}),
     ],
     [
-      'no longer to list what sandboxes take',
+      'is the default for sandbox stats',
       'RuntimeService/ListPodSandboxStats',
       '120000m',
       () => runtime.listPodSandboxStats({}),
     ],
-    ['no longer to tell what room there is', 'ImageService/ImageFsInfo', '120000m', () => runtime.imageFsInfo({})],
+    ['is the default for image filesystem info', 'ImageService/ImageFsInfo', '120000m', () => runtime.imageFsInfo({})],
     [
-      'for ever to tell what happens',
+      'is unlimited for events',
       'RuntimeService/GetContainerEvents',
       undefined,
       () => runtime.getContainerEvents({})[Symbol.asyncIterator]().next(),
     ],
     [
-      'the grace more to stop a container',
+      'includes the grace period for stopping a container',
       'RuntimeService/StopContainer',
       '150000m',
       () => runtime.stopContainer({ containerId: 'c', timeout: 30 }),
     ],
     [
-      'the time of the command more to run it',
+      'includes the timeout of an exec command',
       'RuntimeService/ExecSync',
       '125000m',
       () => runtime.execSync({ containerId: 'c', cmd: ['true'], timeout: 5 }),
     ],
     [
-      'for ever if the command may',
+      'is unlimited for an exec without timeout',
       'RuntimeService/ExecSync',
       undefined,
       () => runtime.execSync({ containerId: 'c', cmd: ['true'] }),
     ],
     [
-      'for ever to pull an image',
+      'is unlimited for image pulls',
       'ImageService/PullImage',
       undefined,
       () => runtime.pullImage({ image: { image: 'nginx' } }).catch(() => {}),
@@ -117,28 +122,28 @@ describe('a call may take', () => {
   }
 });
 
-test('the server is not called by the path of its socket, which some refuse', async () => {
+test('the authority of a request is not the path of the socket, which some servers reject', async () => {
   await runtime.version({});
   assert.match(asked.at(-1)?.authority ?? '', /^localhost(:80)?$/);
 });
 
-test('an answer that says nothing has zero values', async () => {
+test('an empty response has zero values', async () => {
   assert.deepEqual(await runtime.listImages({}), { images: [] });
   assert.deepEqual(await runtime.imageStatus({ image: { image: 'nginx' } }), { info: {} });
 });
 
-test('an image that was pulled and has no name is an error', async () => {
+test('a pulled image without a reference is an error', async () => {
   await assert.rejects(
     runtime.pullImage({ image: { image: 'nginx' } }),
     (error) => error instanceof GrpcError && error.description === 'imageRef of image "nginx" is not set',
   );
 });
 
-test('a command without an answer answers nothing', async () => {
+test('a command returns nothing', async () => {
   assert.equal(await runtime.removeContainer({ containerId: 'c' }), undefined);
 });
 
-test('a failure is the runtime’s', async (context) => {
+test('an error of the runtime is passed on', async (context) => {
   status = '5';
   context.after(() => {
     status = '0';
@@ -148,7 +153,7 @@ test('a failure is the runtime’s', async (context) => {
   assert.deepEqual([failure.code, failure.description], ['NOT_FOUND', 'no luck']);
 });
 
-test('a runtime that was away for long is found again within three seconds of its return', async (context) => {
+test('a restarted runtime is reconnected within three seconds', async (context) => {
   const clock = virtualClock();
   const path = join(folder, 'returning.sock');
   const returning = createGrpcRuntime({ clock, endpoint: `unix://${path}`, signal: connection.signal });
@@ -164,7 +169,7 @@ test('a runtime that was away for long is found again within three seconds of it
   await returning.version({});
 });
 
-test('a runtime is good if both of its services answer', async (context) => {
+test('a runtime is valid if both of its services answer', async (context) => {
   await requireRuntime(runtime, 'unix:///x');
   assert.deepEqual(
     asked.slice(-2).map(({ path }) => path),
@@ -181,7 +186,7 @@ test('a runtime is good if both of its services answer', async (context) => {
   });
 });
 
-test('without a runtime calls fail as unavailable', async () => {
+test('calls without a runtime fail as unavailable', async () => {
   const nobody = createGrpcRuntime({ clock: systemClock, endpoint: `unix://${folder}/nobody.sock` });
   await assert.rejects(nobody.version({}), (error) => error instanceof GrpcError && error.code === 'UNAVAILABLE');
 });

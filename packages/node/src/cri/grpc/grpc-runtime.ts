@@ -1,4 +1,4 @@
-/** A runtime in another process, such as containerd or CRI-O, behind the interface of a node. */
+/** Runtime in another process, such as containerd or CRI-O. */
 import type { DescMessage, DescMethod } from '@bufbuild/protobuf';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { createChannel } from '@kruise/client/grpc/channel';
@@ -16,11 +16,11 @@ import { createTranslator } from './translate.ts';
 
 export type GrpcRuntimeOptions = {
   readonly clock: Clock;
-  /** `unix:///run/containerd/containerd.sock`. */
+  /** Endpoint such as `unix:///run/containerd/containerd.sock`. */
   readonly endpoint: string;
-  /** Where images are, if elsewhere. */
+  /** Endpoint of the image service, if it differs. */
   readonly imageEndpoint?: string;
-  /** How long a call may take that has no reason to take longer. */
+  /** Default timeout of a call. */
   readonly requestTimeoutMs?: number;
   /** Closes the connections when aborted. */
   readonly signal?: AbortSignal;
@@ -28,10 +28,10 @@ export type GrpcRuntimeOptions = {
 
 const defaultRequestTimeoutMs = 2 * 60_000;
 
-/** A runtime that is away is most often being restarted, and soon back. */
+/** An unreachable runtime is usually restarting, and soon back. */
 const patience = { connectTimeoutMs: 5000, maxBackoffMs: 3000 };
 
-/** Nothing is connected before the first call. */
+/** Creates the runtime client; it connects on the first call. */
 export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
   const { clock, endpoint, imageEndpoint = endpoint, requestTimeoutMs = defaultRequestTimeoutMs, signal } = options;
   const translator = createTranslator();
@@ -58,8 +58,8 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
   const withTimeout = (timeoutMs: number | undefined) => (timeoutMs === undefined ? {} : { timeoutMs });
 
   /**
-   * A call as the interface has it. That the generated description and the interface speak of the same message is what
-   * the conformance suite shows.
+   * Returns a call of the interface. The conformance suite verifies that the generated description and the interface
+   * describe the same message.
    */
   function call<Request, Response>(
     description: DescMethod & { readonly input: DescMessage; readonly output: DescMessage },
@@ -74,7 +74,7 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
       })) as Response;
   }
 
-  /** A call whose answer says nothing. */
+  /** Returns a call with an empty response. */
   function command<Request>(
     description: DescMethod & { readonly input: DescMessage; readonly output: DescMessage },
     timeout?: (request: Request) => number | undefined,
@@ -93,7 +93,7 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
     portForward: call<unknown, { readonly url: string }>(runtimeMethod.portForward),
   };
   const containerStatus: RuntimeService['containerStatus'] = call(runtimeMethod.containerStatus);
-  // However large an image is, it is pulled to its end.
+  // Image pulls have no timeout, because images may be large.
   const pullImage: ImageService['pullImage'] = call(imageMethod.pullImage, () => undefined);
   const eventsMethod = methodOf(runtimeMethod.getContainerEvents);
 
@@ -102,7 +102,7 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
     status: call(runtimeMethod.status),
     updateRuntimeConfig: command(runtimeMethod.updateRuntimeConfig),
     runtimeConfig: call(runtimeMethod.runtimeConfig),
-    // The network of a sandbox may take its time.
+    // Setting up the network of a sandbox may be slow.
     runPodSandbox: call(runtimeMethod.runPodSandbox, () => 2 * requestTimeoutMs),
     stopPodSandbox: command(runtimeMethod.stopPodSandbox),
     removePodSandbox: command(runtimeMethod.removePodSandbox),
@@ -134,7 +134,7 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
           try {
             await streaming.runCommand(url, request, streams);
           } catch (error) {
-            // To leave is one way for it to end.
+            // A detached client ends the session normally.
             if (!streams.signal.aborted) throw error;
           }
         },
@@ -169,7 +169,7 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
   };
 }
 
-/** Throws unless a runtime that can be worked with answers. */
+/** Throws unless a runtime with a supported API answers. */
 export async function requireRuntime(runtime: RuntimeService & ImageService, endpoint: string): Promise<void> {
   for (const [service, ask] of [
     ['runtime', () => runtime.version({ version: '0.1.0' })],
@@ -186,7 +186,7 @@ export async function requireRuntime(runtime: RuntimeService & ImageService, end
   }
 }
 
-/** Asks for the first item at once, so that a stream begins when it is asked for and not when it is read. */
+/** Requests the first item eagerly, so that a stream starts when it is called and not when it is read. */
 async function* readFrom(first: Promise<IteratorResult<unknown>>, iterator: AsyncIterator<unknown>): AsyncGenerator {
   try {
     for (let next = await first; !next.done; next = await iterator.next()) yield next.value;
@@ -198,7 +198,7 @@ async function* readFrom(first: Promise<IteratorResult<unknown>>, iterator: Asyn
 function begun(items: AsyncIterable<unknown>): AsyncIterable<unknown> {
   const iterator = items[Symbol.asyncIterator]();
   const first = iterator.next();
-  // Whoever reads is told of a failure.
+  // The reader receives the error.
   first.catch(() => {});
   return readFrom(first, iterator);
 }

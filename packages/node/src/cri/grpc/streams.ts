@@ -1,4 +1,4 @@
-/** Exec, attach and port-forward with a runtime that answers with a URL to connect to. */
+/** Exec, attach and port-forward for runtimes that return a streaming URL. */
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Backend, createNetwork, hasSwitched, type Switched } from '@kruise/apiserver/connect/backend';
@@ -10,7 +10,7 @@ import type { Clock } from '@kruise/values/clock';
 import type { AttachRequest, PortForwardResponse, ProcessStreams } from '../runtime.ts';
 
 export type StreamingClient = {
-  /** Connects a process's streams; resolves with its exit code once all output is written. */
+  /** Connects the streams of a process; resolves with its exit code once all output is written. */
   runCommand(url: string, request: AttachRequest, streams: ProcessStreams): Promise<number>;
   forwardPorts(url: string): PortForwardResponse;
 };
@@ -43,7 +43,7 @@ export function createStreamingClient(clock: Clock): StreamingClient {
       });
       try {
         streams.onResize(command.resize);
-        // What is typed after the command has ended reaches nobody, and that is no error.
+        // Input after the command has exited is discarded; that is no error.
         if (command.stdin && streams.stdin) pipeline(streams.stdin, command.stdin).catch(() => {});
         const outputs = [
           command.stdout && streams.stdout ? pipeline(command.stdout, streams.stdout, { end: false }) : undefined,
@@ -90,7 +90,7 @@ export function createStreamingClient(clock: Clock): StreamingClient {
   };
 }
 
-/** What is said on the error stream is why there is no connection; nothing said is no news. */
+/** Rejects if the error stream contains a message; an empty error stream means nothing. */
 async function failed(text: string, near: Duplex, data: Duplex): Promise<void> {
   if (text === '') return new Promise(() => {});
   near.destroy();

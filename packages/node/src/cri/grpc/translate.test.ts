@@ -13,19 +13,19 @@ import { createTranslator } from './translate.ts';
 
 const { toMessage, toPlain } = createTranslator();
 
-/** Over the wire and back. */
+/** Encodes and decodes a message. */
 function overTheWire(description: DescMessage, plain: unknown): unknown {
   const bytes = toBinary(description, toMessage(description, plain) as never);
   return toPlain(description, fromBinary(description, bytes));
 }
 
-/** Only what was said; the rest has its zero value. */
+/** Returns only the given fields; the others have their zero values. */
 function saidIn(result: unknown, said: unknown): unknown {
   if (typeof said !== 'object' || said === null || Array.isArray(said)) return result;
   return Object.fromEntries(Object.entries(said).map(([key, value]) => [key, saidIn((result as never)[key], value)]));
 }
 
-describe('what is said arrives', () => {
+describe('given fields survive the round trip', () => {
   const container: ContainerConfig = {
     metadata: { name: 'web', attempt: 3 },
     image: { image: 'nginx', userSpecifiedImage: 'nginx:latest', annotations: { a: 'b' }, runtimeHandler: '' },
@@ -81,13 +81,13 @@ describe('what is said arrives', () => {
   }
 });
 
-test('a filter that asks for the first state is not one that asks for none', () => {
+test('a filter for the first enum value differs from no filter', () => {
   const created = overTheWire(ContainerFilterSchema, { state: 'CONTAINER_CREATED' });
   assert.equal((created as ContainerFilter).state, 'CONTAINER_CREATED');
   assert.equal('state' in (overTheWire(ContainerFilterSchema, {}) as object), false);
 });
 
-test('what a runtime does not say has its zero value, and messages are absent', () => {
+test('omitted fields have zero values, and omitted messages are absent', () => {
   const status = toPlain(ContainerStatusSchema, create(ContainerStatusSchema)) as { [name: string]: unknown };
   assert.deepEqual(
     [status.state, status.createdAt, status.exitCode, status.labels, status.mounts, status.stopSignal],
@@ -96,7 +96,7 @@ test('what a runtime does not say has its zero value, and messages are absent', 
   assert.equal('resources' in status, false);
 });
 
-test('times are exact, other large numbers are numbers', () => {
+test('times are exact, other 64-bit integers are numbers', () => {
   const plain = toPlain(
     ContainerStatsSchema,
     create(ContainerStatsSchema, {
@@ -112,6 +112,6 @@ test('times are exact, other large numbers are numbers', () => {
   assert.deepEqual([timestamp, usageCoreNanoSeconds], [1_794_734_522_123_456_789n, 5]);
 });
 
-test('a name that is no value is our own mistake', () => {
+test('an unknown enum name is an assertion error', () => {
   assert.throws(() => toMessage(ContainerFilterSchema, { state: 'RUNNING' }), /RUNNING is not a ContainerState/);
 });

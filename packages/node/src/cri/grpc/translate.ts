@@ -1,16 +1,16 @@
 /**
- * Between CRI's protobuf messages and the plain objects of the interface: enums by name, wrappers unwrapped, 64-bit
- * numbers as numbers save for times. Each kind of message is looked at once; what to do with its fields is then known.
+ * Translation between CRI's protobuf messages and the plain objects of the interface: enums by name, wrappers
+ * unwrapped, 64-bit integers as numbers except for times. The field plan of each message type is computed once.
  */
 import { create, type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 
 type Fields = { [name: string]: unknown };
 type Convert = (value: unknown) => unknown;
-/** A field of a message and what to do with its value. */
+/** A field of a message with its conversion. */
 type FieldPlan = {
   readonly name: string;
   readonly plainName: string;
-  /** Messages may be absent; everything else has a value. */
+  /** Message fields may be absent; all other fields have a value. */
   readonly isOptional: boolean;
   readonly convert: Convert;
 };
@@ -20,7 +20,7 @@ export type Translator = {
   toMessage(description: DescMessage, plain: unknown): unknown;
 };
 
-/** Messages that stand for one value that may be absent, and the field it is in. */
+/** Wrapper messages of one optional value, and the name of its field. */
 const wrappers: { readonly [name: string]: string } = {
   'runtime.v1.Int64Value': 'value',
   'runtime.v1.UInt64Value': 'value',
@@ -29,7 +29,7 @@ const wrappers: { readonly [name: string]: string } = {
 };
 const times: ReadonlySet<string> = new Set(['createdAt', 'startedAt', 'finishedAt', 'timestamp']);
 const irregularNames: { readonly [name: string]: string } = { CDIDevices: 'cdiDevices' };
-/** A signal left to the runtime is none. */
+/** The runtime's default signal is represented as absent. */
 const defaultSignal = 'RUNTIME_DEFAULT';
 
 export function createTranslator(): Translator {

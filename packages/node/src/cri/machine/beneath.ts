@@ -1,29 +1,36 @@
 /**
- * Files below a directory that containers can write to. A container may swap any part of a path for a link between
- * two system calls, so paths are walked one directory at a time, each opened without following links and reached from
- * its parent's descriptor. Node has no `openat`; `/proc/self/fd/N/name` is the same thing on Linux, where nodes run.
+ * Files below a directory that containers can write to. A container may replace any part of a path by a symbolic link
+ * between two system calls, so paths are walked one directory at a time, each opened without following links and
+ * relative to its parent's descriptor. Node has no `openat`; `/proc/self/fd/N/name` is equivalent on Linux, where nodes
+ * run.
  */
 import { constants, type Stats } from 'node:fs';
 import { chmod, type FileHandle, lstat, mkdir, open, readdir, readlink } from 'node:fs/promises';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-/** Names a file without opening it: a FIFO does not block, a device does nothing. Linux's value, on all architectures. */
+/**
+ * Opens a file by name only, without side effects: a FIFO does not block, and a device is not touched. Linux's value on
+ * all architectures.
+ */
 const O_PATH = 0o10000000;
 const maxLinks = 40;
 
-/** Returns the path of an open file, or of a name in an open directory. It leads to that file, whatever was renamed. */
+/**
+ * Returns the path of an open file, or of a name in an open directory. The path refers to that file even after a
+ * rename.
+ */
 export function pathOfOpen({ fd }: FileHandle, name?: string): string {
   return name === undefined ? `/proc/self/fd/${fd}` : `/proc/self/fd/${fd}/${name}`;
 }
 
-/** Returns an error as the system would raise it. */
+/** Returns an error in the format of Node's system errors. */
 export function systemError(code: string, description: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${description}, '${path}'`), { code, path });
 }
 
 /**
- * Opens the entry at a path below a root, by name only. Links are followed as long as they stay below the root; EXDEV
- * if one does not. Missing directories are made with `makeMode`, if given.
+ * Opens the entry at a path below a root, by name only. Symbolic links are followed while they stay below the root;
+ * EXDEV if one does not. Missing directories are created with `makeMode`, if given.
  */
 export async function openBeneath(root: string, path: readonly string[], makeMode?: number): Promise<FileHandle> {
   const held = [await open(root, O_PATH | O_DIRECTORY)];
@@ -59,7 +66,7 @@ export async function openBeneath(root: string, path: readonly string[], makeMod
   }
 }
 
-/** Opens the entry at a path by name only: a link is not followed, but opened itself. */
+/** Opens the entry at a path by name only; a symbolic link is opened itself instead of followed. */
 export function openItself(path: string): Promise<FileHandle> {
   return open(path, O_PATH | O_NOFOLLOW);
 }
@@ -79,22 +86,22 @@ async function openNamed(at: string, makeMode: number | undefined): Promise<File
 
 /** Callbacks of a walk. Paths are valid until the callback resolves. */
 export type Visitor = {
-  /** Called with anything that is not a directory. */
+  /** Called for each entry that is not a directory. */
   readonly onEntry: (path: string, stats: Stats) => Promise<void>;
-  /** Called with a directory after its contents. */
+  /** Called for a directory after its contents. */
   readonly onDirectory?: (path: string, stats: Stats) => Promise<void>;
   /** Called with the path of a directory below the top, after the walk has left it. */
   readonly onLeft?: (path: string) => Promise<void>;
-  /** Set if the walk enters directories on another file system. */
+  /** True if the walk enters directories on another file system. */
   readonly crossesDevices: boolean;
 };
 
 type Frame = { readonly stats: Stats; readonly name: string; readonly names: string[] };
 
 /**
- * Walks a directory and all below it. Links are never followed. One directory is open at a time, so that a container
- * cannot exhaust descriptors, or the length of a path, by nesting: the way back is `..`, checked to be where the walk
- * came from. ESTALE if a directory was moved meanwhile.
+ * Walks a directory and everything below it. Symbolic links are never followed. One directory is open at a time, so
+ * that a container cannot exhaust descriptors or the path length by nesting: the walk returns by `..` and checks that
+ * this is the directory it came from. ESTALE if a directory was moved meanwhile.
  */
 export async function walkTree(top: string, visitor: Visitor): Promise<void> {
   let here = await openDirectory(top);
@@ -144,7 +151,7 @@ async function frameOf(directory: FileHandle, name: string): Promise<Frame> {
   return { stats: await directory.stat(), name, names: await readdir(pathOfOpen(directory)) };
 }
 
-/** Returns undefined if there is no entry, no longer one, or one of another type than expected. */
+/** Returns undefined if the entry does not exist, no longer exists, or has another type than expected. */
 export async function ifPresent<T>(looking: Promise<T>): Promise<T | undefined> {
   try {
     return await looking;

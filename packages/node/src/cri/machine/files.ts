@@ -21,11 +21,11 @@ import { bindOpen, mountsBelow, unmountBelow } from './mounts.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
-/** The files of the machine this runs on. */
+/** Files of the local machine. */
 export const machineFiles: HostFiles = {
   async makeDirectory(path, { mode, isNew = false } = {}) {
     const made = await mkdir(path, { recursive: !isNew, ...(mode === undefined ? {} : { mode }) });
-    // What is asked for is not to depend on the umask.
+    // The requested mode must not depend on the umask.
     if ((isNew || made !== undefined) && mode !== undefined) await chmod(path, mode);
   },
   async writeFile(path, content, { mode, uid, isNew = false } = {}) {
@@ -33,7 +33,7 @@ export const machineFiles: HostFiles = {
     const file = await open(path, flags, mode ?? 0o644);
     try {
       await regularFile(file, path);
-      // The content comes last: until then users without the right to read the file have nothing to read.
+      // The content is written last: until then the file is empty for users without read permission.
       await file.truncate(0);
       if (uid !== undefined) await file.chown(uid, -1);
       if (mode !== undefined) await file.chmod(mode);
@@ -62,7 +62,7 @@ export const machineFiles: HostFiles = {
       if (stats.isDirectory()) return { type: 'directory', names: (await readdir(pathOfOpen(named))).sort() };
       if (!stats.isFile()) throw notRegular(path.join('/'));
       const file = await open(pathOfOpen(named), O_RDONLY | O_NONBLOCK);
-      // A log that grows faster than it is read would never end.
+      // The read stops at the current size: a log that grows faster than it is read would never end.
       const content = createReadStream('', { fd: file, start: 0, end: Math.max(0, stats.size - 1) });
       return { type: 'file', content };
     } finally {
@@ -84,11 +84,11 @@ export const machineFiles: HostFiles = {
       await chown(at, -1, gid);
       await chmod(at, mode & 0o7777);
     };
-    // An administrator may have linked a local volume's directory to where it is.
+    // An administrator may have made a local volume's directory a symbolic link.
     await walkTree(await realpath(path), {
       crossesDevices: true,
       async onEntry(at, stats) {
-        // A link has an owner of its own, and no mode.
+        // A symbolic link has its own owner, but no mode.
         if (stats.isSymbolicLink()) return lchown(at, -1, gid);
         const file = await ifPresent(openItself(at));
         if (!file) return;
@@ -116,7 +116,7 @@ export const machineFiles: HostFiles = {
     await chmod(pathOfOpen(file), mode).finally(() => file.close());
   },
   async changeOwner(path, { uid, gid }) {
-    // -1 leaves it as it is.
+    // -1 leaves the ID unchanged.
     await lchown(path, uid ?? -1, gid ?? -1);
   },
   usage,
@@ -140,7 +140,7 @@ async function remove(path: string): Promise<void> {
     await ifPresent(unlink(path));
     return;
   }
-  // Mounts below belong to other Pods: the volume behind a mount must not be emptied with the directory.
+  // Mounts below belong to other Pods: removing the directory must not delete the contents of a mounted volume.
   const [mounted] = await mountsBelow(path);
   if (mounted !== undefined) throw systemError('EBUSY', `${mounted} is mounted`, path);
   await walkTree(path, {
@@ -163,7 +163,7 @@ async function usage(path: string): Promise<{ bytes: number; inodes: number }> {
   if (!stats.isDirectory()) await count(path, stats);
   else {
     await walkTree(path, { crossesDevices: false, onEntry: count, onDirectory: count }).catch((error: unknown) => {
-      // A container may move directories meanwhile: the count so far is the best answer.
+      // A container may move directories concurrently: the count so far is the best result.
       if ((error as NodeJS.ErrnoException).code !== 'ESTALE') throw error;
     });
   }

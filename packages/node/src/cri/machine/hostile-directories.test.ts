@@ -1,4 +1,4 @@
-/** Kubelet operations below directories that containers write to, on the machine's own file system. */
+/** Kubelet file operations below directories that containers write to, on the machine's own file system. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ after(async () => {
   }
 });
 
-test('directories nested deeper than a path can be long are counted, chowned and removed', async () => {
+test('directories nested deeper than the path limit are counted, chowned and removed', async () => {
   const [depth, before] = [3000, cwd()];
   mkdirSync(join(base, 'v'));
   chdir(join(base, 'v'));
@@ -41,14 +41,14 @@ test('directories nested deeper than a path can be long are counted, chowned and
   assert.equal(existsSync(join(base, 'v')), false);
 });
 
-test('a FIFO in a file’s place blocks no read or write', async () => {
+test('a FIFO in place of a file blocks no read or write', async () => {
   execFileSync('mkfifo', [join(base, 'fifo')]);
   await assert.rejects(files.readFile(join(base, 'fifo')), hasCode('EINVAL'));
   await assert.rejects(files.readBeneath(base, ['fifo']), hasCode('EINVAL'));
   await assert.rejects(files.writeFile(join(base, 'fifo'), 'x'), hasCode('ENXIO'));
 });
 
-test('no swap of a directory for a link leads a lookup out of its root', async () => {
+test('replacing a directory by a symbolic link never leads a lookup out of its root', async () => {
   mkdirSync(join(base, 'root/sub'), { recursive: true });
   writeFileSync(join(base, 'root/sub/file'), 'inside');
   mkdirSync(join(base, 'host'));
@@ -89,7 +89,7 @@ asRoot('bind mounts', () => {
       mode: 0o770,
     });
 
-  test('a part of a volume is mounted, and stays what it was when a link takes its place', async () => {
+  test('a subPath mount stays the same when a symbolic link takes its place', async () => {
     mkdirSync(join(base, 'volume/sub'), { recursive: true });
     writeFileSync(join(base, 'volume/sub/file'), 'inside');
     mkdirSync(join(base, 'host'));
@@ -101,7 +101,7 @@ asRoot('bind mounts', () => {
     assert.equal(existsSync(join(base, 'pod/volume-subpaths/v/c/1')), false);
   });
 
-  test('missing directories are made, and a file is mounted as a file', async () => {
+  test('missing directories are created, and a file is mounted as a file', async () => {
     mkdirSync(join(base, 'volume'));
     writeFileSync(join(base, 'volume/file'), 'one');
     await bind('new/deeper', 0);
@@ -110,7 +110,7 @@ asRoot('bind mounts', () => {
     assert.equal(readFileSync(await bind('file', 1), 'utf8'), 'one');
   });
 
-  test('a mount is used again for the same part, and replaced for another', async () => {
+  test('a mount is reused for the same subPath, and replaced for another', async () => {
     mkdirSync(join(base, 'volume/one'), { recursive: true });
     mkdirSync(join(base, 'volume/two'));
     writeFileSync(join(base, 'volume/two/file'), '2');
@@ -122,7 +122,7 @@ asRoot('bind mounts', () => {
     assert.equal(readFileSync(join(target, 'file'), 'utf8'), '2');
   });
 
-  test('a directory with a mount in it is not removed, and the mounted volume keeps its files', async () => {
+  test('a directory with a mount below is not removed, and the mounted volume keeps its files', async () => {
     mkdirSync(join(base, 'volume/sub'), { recursive: true });
     writeFileSync(join(base, 'volume/sub/file'), 'kept');
     await bind('sub');

@@ -12,12 +12,12 @@ const folder = mkdtempSync(join(tmpdir(), 'kruise-logs-'));
 after(() => rmSync(folder, { recursive: true }));
 let files = 0;
 
-/** A container's log, and what can be read of it. */
+/** Creates a container log and a reader of it. */
 function logFile(content: string | undefined, state: ContainerState = 'CONTAINER_EXITED') {
   const path = join(folder, `${files++}.log`);
   if (content !== undefined) writeFileSync(path, content);
   const container = { state };
-  // Of its status the reader looks at nothing else.
+  // The cast is safe: the reader uses only these fields of the status.
   const containerStatus = async () =>
     ({ status: { logPath: path, state: container.state } }) as ContainerStatusResponse;
   const logs = fileLogs(systemClock, { containerStatus });
@@ -33,19 +33,19 @@ function logFile(content: string | undefined, state: ContainerState = 'CONTAINER
 const line = (text: string, second = 0) =>
   `2026-01-02T03:04:${String(second).padStart(2, '0')}.000000000Z stdout F ${text}\n`;
 
-test('a log that is not there is empty', async () => {
+test('a missing log is empty', async () => {
   assert.deepEqual(await logFile(undefined).read(), []);
 });
 
-test('lines that are none are passed over', async () => {
+test('malformed lines are skipped', async () => {
   assert.deepEqual(await logFile(`${line('a')}garbage\n\n${line('b')}`).read(), ['a', 'b']);
 });
 
-test('a line without its end is not whole yet', async () => {
+test('a line without newline is incomplete', async () => {
   assert.deepEqual(await logFile(`${line('a')}2026-01-02T03:04:05Z stdout F hal`).read(), ['a']);
 });
 
-describe('the end of a log', () => {
+describe('the tail of a log', () => {
   const cases: readonly [tailLines: number, expected: readonly string[]][] = [
     [0, []],
     [1, ['c']],
@@ -54,7 +54,7 @@ describe('the end of a log', () => {
     [9, ['a', 'b', 'c']],
   ];
   for (const [tailLines, expected] of cases) {
-    test(`of ${tailLines} lines`, async () => {
+    test(`is read with ${tailLines} lines`, async () => {
       assert.deepEqual(await logFile(line('a') + line('b') + line('c')).read({ tailLines }), expected);
     });
   }
@@ -68,12 +68,12 @@ describe('the end of a log', () => {
   });
 });
 
-test('entries from a time on include those of that time', async () => {
+test('entries since a time include those of that time', async () => {
   const { read } = logFile(line('a', 1) + line('b', 2) + line('c', 3));
   assert.deepEqual(await read({ since: Date.UTC(2026, 0, 2, 3, 4, 2) }), ['b', 'c']);
 });
 
-test('what is followed is read to the end of the container, over rotations', async () => {
+test('a followed log is read until the container exits, across rotations', async () => {
   const { path, container, logs } = logFile(line('one'), 'CONTAINER_RUNNING');
   const lines: string[] = [];
   for await (const { content } of logs.read({ containerId: 'c', follow: true })) {
@@ -91,7 +91,7 @@ test('what is followed is read to the end of the container, over rotations', asy
   assert.deepEqual(lines, ['one', 'two', 'three', 'four']);
 });
 
-test('whoever has read enough is let go', async () => {
+test('an aborted reader ends', async () => {
   const { logs } = logFile(line('one'), 'CONTAINER_RUNNING');
   const reader = new AbortController();
   const reading = Array.fromAsync(logs.read({ containerId: 'c', follow: true }, { signal: reader.signal }));

@@ -1,4 +1,4 @@
-/** Logs that a runtime writes to files, in CRI's format. */
+/** Container logs that a runtime writes to files, in CRI's format. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Clock } from '@kruise/values/clock';
@@ -9,10 +9,10 @@ import { parseLogLine, timeOf } from './log-format.ts';
 
 const chunkBytes = 64 * 1024;
 const newline = 0x0a;
-/** A file that is followed is looked at this often; its directory could be watched, but not on every file system. */
+/** Poll interval of followed files; watching the directory does not work on every file system. */
 const followMs = 200;
 
-/** Reads the files the runtime says its containers' logs are in. */
+/** Reads the log files that the runtime reports for its containers. */
 export function fileLogs(clock: Clock, runtime: Pick<RuntimeService, 'containerStatus'>): ContainerLogs {
   return {
     async *read({ containerId, tailLines, since, follow = false }, { signal } = {}) {
@@ -28,7 +28,7 @@ export function fileLogs(clock: Clock, runtime: Pick<RuntimeService, 'containerS
         let position = log && tailLines !== undefined ? await startOfTail(log, tailLines) : 0;
         let rest: Uint8Array = new Uint8Array();
         for (;;) {
-          // Asked before reading: what is written before the end is then read for sure.
+          // The state is read before the file: all output written before the exit is then read for certain.
           const goesOn = follow && (await isRunning());
           for (; log; ) {
             signal?.throwIfAborted();
@@ -61,7 +61,8 @@ export function fileLogs(clock: Clock, runtime: Pick<RuntimeService, 'containerS
 
 async function openLog(path: string): Promise<FileHandle | undefined> {
   try {
-    // A log is a regular file that the runtime made. Through a link, or from a FIFO, the kubelet would read for others.
+    // A log is a regular file that the runtime created. Through a symbolic link or a FIFO the kubelet would read other
+    // files.
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     if ((await file.stat()).isFile()) return file;
     await file.close();
@@ -72,7 +73,7 @@ async function openLog(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** The file now at the path, if that is another than the one that is open. */
+/** Returns the file that is now at the path, if the log was rotated. */
 async function rotatedTo(path: string, log: FileHandle | undefined): Promise<FileHandle | undefined> {
   const now = await openLog(path);
   if (!now || !log) return now;
@@ -82,7 +83,7 @@ async function rotatedTo(path: string, log: FileHandle | undefined): Promise<Fil
   return undefined;
 }
 
-/** Where the last `count` lines begin, found from the end of the file. */
+/** Returns the offset of the last `count` lines, searching from the end of the file. */
 async function startOfTail(log: FileHandle, count: number): Promise<number> {
   const { size } = await log.stat();
   if (count === 0) return size;
@@ -91,7 +92,7 @@ async function startOfTail(log: FileHandle, count: number): Promise<number> {
     const start = Math.max(0, end - chunkBytes);
     const { buffer } = await log.read(Buffer.alloc(end - start), 0, end - start, start);
     for (let index = buffer.length - 1; index >= 0; index--) {
-      // The last line's own end does not begin another.
+      // The newline at the end of the last line does not start another line.
       if (buffer[index] !== newline || start + index === size - 1) continue;
       if (++seen === count) return start + index + 1;
     }

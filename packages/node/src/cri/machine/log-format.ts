@@ -2,12 +2,12 @@ import type { LogEntry } from '../runtime.ts';
 
 const space = 0x20;
 
-/** Reads a line of a log file: CRI's own format, or Docker's JSON. Undefined if it is neither. */
+/** Parses a line of a log file, in CRI's format or Docker's JSON format. Undefined if it is neither. */
 export function parseLogLine(line: Uint8Array): LogEntry | undefined {
   return line[0] === 0x7b ? parseDockerLine(line) : parseCriLine(line);
 }
 
-/** `2016-10-06T00:17:09.669794202Z stdout F the text`. */
+/** Parses `2016-10-06T00:17:09.669794202Z stdout F the text`. */
 function parseCriLine(line: Uint8Array): LogEntry | undefined {
   const first = line.indexOf(space);
   const second = line.indexOf(space, first + 1);
@@ -20,7 +20,7 @@ function parseCriLine(line: Uint8Array): LogEntry | undefined {
   const stream = text(first + 1, second);
   if (stream !== 'stdout' && stream !== 'stderr') return undefined;
   if (!/^\d{4}-\d\d-\d\dT/.test(timestamp)) return undefined;
-  // Tags after the first are for later versions.
+  // Tags after the first are reserved for later versions.
   const [tag] = text(second + 1, tagsEnd).split(':');
   return { timestamp, stream, isPartial: tag === 'P', content: line.subarray(Math.min(tagsEnd + 1, line.length)) };
 }
@@ -41,7 +41,7 @@ function parseDockerLine(line: Uint8Array): LogEntry | undefined {
   }
 }
 
-/** The time of an entry, in milliseconds. */
+/** Returns the time of an entry, in milliseconds. */
 export function timeOf({ timestamp }: LogEntry): number {
   return Date.parse(timestamp);
 }

@@ -1,4 +1,4 @@
-/** Bind mounts of the machine, made and removed with util-linux: Node has no system calls for them. */
+/** Bind mounts of the local machine, created and removed with util-linux, because Node has no system calls for them. */
 import { execFile, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -9,8 +9,8 @@ import { promisify } from 'node:util';
 import { ifPresent } from './beneath.ts';
 
 /**
- * Mounts an open file or directory at a path. The mount is of that very file: a file that a container has put in its
- * place since it was opened is ignored.
+ * Mounts an open file or directory at a path. The mount refers to that open file: a file that a container has put in
+ * its place since then is ignored.
  */
 export async function bindOpen(source: FileHandle, target: string): Promise<void> {
   const wanted = await source.stat();
@@ -22,14 +22,14 @@ export async function bindOpen(source: FileHandle, target: string): Promise<void
   await mount(source, target);
 }
 
-/** Unmounts all that is mounted at a path or below it, the deepest first. */
+/** Unmounts all mounts at a path or below it, the deepest first. */
 export async function unmountBelow(path: string): Promise<void> {
   for (const each of (await mountsBelow(path)).toReversed()) {
     await promisify(execFile)('umount', ['--no-canonicalize', each]);
   }
 }
 
-/** Returns the mount points at a path and below it, in the order they were mounted. */
+/** Returns the mount points at a path and below it, in mount order. */
 export async function mountsBelow(path: string): Promise<readonly string[]> {
   const real = await ifPresent(realpath(path));
   if (real === undefined) return [];
@@ -49,7 +49,9 @@ async function makePlaceholder(target: string, isDirectory: boolean): Promise<vo
   else await (await open(target, constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o640)).close();
 }
 
-/** The child gets the descriptor itself: a path, even by way of /proc, would be made canonical and looked up again. */
+/**
+ * The child process inherits the descriptor: a path, even one below /proc, would be canonicalized and resolved again.
+ */
 async function mount(source: FileHandle, target: string): Promise<void> {
   const args = ['--no-canonicalize', '--bind', '/proc/self/fd/3', target];
   const child = spawn('mount', args, { stdio: ['ignore', 'ignore', 'pipe', source.fd] });

@@ -17,7 +17,7 @@ async function listening(context: TestContext, server: Server): Promise<{ host: 
   return { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
 }
 
-test('an HTTP server is asked once, and not led on', async (context) => {
+test('an HTTP request is sent once, without following redirects', async (context) => {
   const target = await listening(
     context,
     createServer((request, response) => {
@@ -30,7 +30,7 @@ test('an HTTP server is asked once, and not led on', async (context) => {
   assert.deepEqual([status, headers['x-seen'], body.length], [302, 'yes', 10]);
 });
 
-test('nobody there is told of in Go’s words', async (context) => {
+test('a refused connection has Go’s error text', async (context) => {
   const server = createServer();
   const { host, port } = await listening(context, server);
   server.close();
@@ -39,7 +39,7 @@ test('nobody there is told of in Go’s words', async (context) => {
   await assert.rejects(network.connect({ host, port }), { message });
 });
 
-test('a server that does not answer is waited for until one has had enough', async (context) => {
+test('a request without a response can be aborted', async (context) => {
   const server = createServer(() => {});
   const target = await listening(context, server);
   context.after(() => server.closeAllConnections());
@@ -49,7 +49,7 @@ test('a server that does not answer is waited for until one has had enough', asy
   await assert.rejects(request);
 });
 
-test('a gRPC server is asked for its health', async (context) => {
+test('a gRPC health check returns the serving status', async (context) => {
   const server = createHttp2Server();
   const target = await listening(context, server as unknown as Server);
   server.on('stream', (stream: ServerHttp2Stream, headers) => {
@@ -62,7 +62,7 @@ test('a gRPC server is asked for its health', async (context) => {
   assert.equal(await network.checkHealth(target), 'NOT_SERVING');
 });
 
-test('a server without health says so', async (context) => {
+test('a gRPC server without health service is unimplemented', async (context) => {
   const server = createHttp2Server();
   const target = await listening(context, server as unknown as Server);
   server.on('stream', (stream: ServerHttp2Stream) => {

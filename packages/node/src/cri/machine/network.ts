@@ -10,14 +10,14 @@ import { Health } from './generated/health_pb.ts';
 const servingStatuses = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
 const defaultMaxBodyBytes = 10 * 1024;
 
-/** The network of the machine this runs on. */
+/** Network of the local machine. */
 export function machineNetwork(clock: Clock): HostNetwork {
   const backends = createNetwork(clock, {});
   return {
     connect: connectTo,
     async request(request, { signal = new AbortController().signal } = {}) {
       const { scheme = 'http', host, port, method = 'GET', path } = request;
-      // A probe is to see the server as it is for whoever comes first: no connection is used twice.
+      // Every probe opens a new connection, to see the server as a new client does.
       const headers = { ...headersOf(request), connection: 'close' };
       const answer = await backends.at({ scheme, host, port }).send({ method, path, headers, signal });
       return {

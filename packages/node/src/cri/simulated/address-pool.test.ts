@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAddressPool } from './address-pool.ts';
 
-test('addresses are given out in order, the bridge’s left out', () => {
+test('addresses are allocated in order without the bridge’s', () => {
   const pool = createAddressPool('10.244.3.0/24');
   assert.deepEqual([pool.take(), pool.take()], ['10.244.3.2', '10.244.3.3']);
 });
 
-test('an address given back is given again only after all others', () => {
+test('a released address is reused after all others', () => {
   const pool = createAddressPool('10.0.0.0/29');
   const all = Array.from({ length: 5 }, () => pool.take());
   assert.deepEqual(all, ['10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6']);
@@ -17,6 +17,6 @@ test('an address given back is given again only after all others', () => {
   assert.equal(pool.take(), '10.0.0.3');
 });
 
-test('IPv6 blocks are as good', () => {
+test('IPv6 blocks are supported', () => {
   assert.equal(createAddressPool('fd00:10::/64').take(), 'fd00:10::2');
 });

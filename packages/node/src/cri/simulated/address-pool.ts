@@ -8,19 +8,19 @@ import {
   prefixSize,
 } from '@kruise/values/address';
 
-/** Addresses of a block, given out one after the other, so that one given back is not given again soon. */
+/** Pool of the addresses of a CIDR block, allocated round-robin, so that a released address is not reused soon. */
 export type AddressPool = {
-  /** Undefined when all are taken. */
+  /** Allocates an address; undefined if the pool is exhausted. */
   take(): string | undefined;
   give(address: string): void;
-  /** What can be given out, for error messages: `10.244.0.1-10.244.0.254`. */
+  /** Range of allocatable addresses for error messages: `10.244.0.1-10.244.0.254`. */
   readonly range: string;
 };
 
 export function createAddressPool(cidr: string): AddressPool {
   const block = masked(parsePrefix(cidr));
   const size = prefixSize(block);
-  // The block's own address, the bridge's (the first) and, where there is one, the broadcast address are not for Pods.
+  // Not allocatable to Pods: the network address, the bridge's (the first one) and, for IPv4, the broadcast address.
   const first = size > 2n ? 2n : 0n;
   const last = block.address.family === 4 && size > 2n ? size - 2n : size - 1n;
   const taken = new Set<bigint>();

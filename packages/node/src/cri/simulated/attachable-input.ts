@@ -1,16 +1,16 @@
 import { createInput, emptyInput, type Input } from './byte-streams.ts';
 
-/** Standard input of a container: nothing comes until someone attaches, who may leave again. */
+/** Standard input of a container: it blocks until a client attaches, and the client may detach again. */
 export type AttachableInput = Input & {
-  /** Lets what comes from `source` in; returns how to stop that. */
+  /** Reads from `source`; returns a function that detaches it. */
   attach(source: Input): () => void;
 };
 
-/** One that is at its end from the start, as most containers have it. */
+/** Input at end of file from the start, which most containers have. */
 export const closedInput: AttachableInput = { ...emptyInput, attach: () => () => {} };
 
 export type AttachableInputOptions = {
-  /** Whether it ends with the first who attaches. */
+  /** True if the input ends when the first client detaches (`stdinOnce`). */
   readonly endsWithFirst: boolean;
 };
 

@@ -3,14 +3,14 @@ import type { Readable, Writable } from 'node:stream';
 import type { Process } from './process.ts';
 
 export type Input = {
-  /** The next bytes; undefined at the end. */
+  /** Reads the next bytes; undefined at the end. */
   read(process: Process): Promise<Uint8Array | undefined>;
-  /** The next line, without its end; what follows is left for whoever reads next. Undefined at the end. */
+  /** Reads the next line without its newline and leaves the rest for the next read. Undefined at the end. */
   readLine(process: Process): Promise<string | undefined>;
 };
 
 export type Output = {
-  /** Resolves when more can be taken. Throws `BrokenPipe` if nobody reads any more. */
+  /** Resolves when the output accepts more. Throws `BrokenPipe` if the reader is gone. */
   write(bytes: Uint8Array): void | Promise<void>;
 };
 
@@ -18,14 +18,14 @@ export class BrokenPipe extends Error {
   override readonly name = 'BrokenPipe';
 }
 
-/** More was to be read at once than a simulated process may hold. */
+/** Error of a read that exceeds the memory of a simulated process. */
 export class OutOfMemory extends Error {
   override readonly name = 'OutOfMemory';
 }
 
 const newline = 0x0a;
 
-/** Makes an input of something that gives bytes as they come. */
+/** Creates an input from a function that returns the next bytes. */
 export function createInput(next: (process: Process) => Promise<Uint8Array | undefined>): Input {
   let rest: Uint8Array | undefined;
   return {
@@ -62,13 +62,13 @@ const maxHeldBytes = 16 * 1024 * 1024;
 export type Pipe = {
   readonly input: Input;
   readonly output: Output;
-  /** No more will be written. */
+  /** Signals that no more is written. */
   closeOutput(): void;
-  /** Nobody will read any more. */
+  /** Signals that no more is read. */
   closeInput(): void;
 };
 
-/** Joins one process's output to another's input; whoever writes waits for whoever reads. */
+/** Connects the output of one process to the input of another, with backpressure. */
 export function createPipe(process: Process): Pipe {
   const chunks: Uint8Array[] = [];
   let heldBytes = 0;
@@ -127,7 +127,7 @@ export function createPipe(process: Process): Pipe {
   };
 }
 
-/** Bytes that are there already. */
+/** Creates an input of fixed bytes. */
 export function inputOf(content: Uint8Array | string): Input {
   let rest: Uint8Array | undefined = typeof content === 'string' ? Buffer.from(content) : content;
   return createInput(async () => {
@@ -137,7 +137,7 @@ export function inputOf(content: Uint8Array | string): Input {
   });
 }
 
-/** Keeps what is written, up to a limit; what is beyond is lost. */
+/** Collects output up to a limit; further output is discarded. */
 export function collectingOutput(maxBytes: number): Output & { bytes(): Uint8Array } {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -157,7 +157,8 @@ export function inputFrom(readable: Readable): Input {
   const iterator = readable[Symbol.asyncIterator]();
   let next: Promise<IteratorResult<unknown>> | undefined;
   return createInput(async (process) => {
-    // A peer that breaks off has no more to say. What was asked for and not waited for is for the next who asks.
+    // A broken connection counts as the end of the input. A pending read that a process abandoned is kept for the next
+    // read.
     next ??= iterator.next().catch(() => ({ done: true, value: undefined }));
     const asked = next;
     const result = await process.wait<IteratorResult<unknown>>((resolve) => {
@@ -187,7 +188,7 @@ export function outputTo(writable: Writable): Output {
   };
 }
 
-/** All there is to read. */
+/** Reads the whole input. */
 export async function readAll(input: Input, process: Process): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -199,7 +200,7 @@ export async function readAll(input: Input, process: Process): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Line by line, without their ends. */
+/** Yields the lines of the input, without newlines. */
 export async function* linesOf(input: Input, process: Process): AsyncGenerator<string> {
   for (let line = await input.readLine(process); line !== undefined; line = await input.readLine(process)) yield line;
 }

@@ -1,4 +1,4 @@
-/** CRI's calls about containers. */
+/** CRI calls of containers. */
 import { createSharing } from '@kruise/machinery/sharing';
 import type { ContainerConfig } from '../messages.ts';
 import type { RuntimeService } from '../runtime.ts';
@@ -37,9 +37,12 @@ type ContainerCalls = Pick<
   | 'checkpointContainer'
 >;
 
-/** Of how many images a container is remembered that others like it are compared with. */
+/** Maximum number of images for which a container config is kept to share its strings. */
 const maxImages = 64;
-/** How many turns a program is given to end before it counts as one that runs, and how many once all of it waits. */
+/**
+ * Number of microtask turns for a program to exit before it counts as running, and number of turns with all its
+ * processes waiting.
+ */
 const turnsToEnd = 100;
 const turnsToWait = 16;
 
@@ -59,7 +62,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
     emit,
   } = node;
 
-  // Containers of one image are mostly told the same, but for who they are.
+  // Containers of one image usually have the same configuration apart from their identity, so equal parts are shared.
   const shareConfig = createSharing<ContainerConfig>(maxImages);
 
   async function stopContainer(
@@ -79,7 +82,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
         abortSignal?.removeEventListener('abort', onAbort);
         resolve();
       };
-      // Whoever gives up waiting does not kill: the next caller may have more patience, or less.
+      // An aborted call does not kill the container: the next caller may use another timeout.
       const onAbort = () => {
         cancel();
         container.onExit.delete(done);
@@ -93,7 +96,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
     });
   }
 
-  /** The container could not be started, and never will be. */
+  /** Marks a container as failed to start. */
   function failStart(container: SimulatedContainer, message: string): Error {
     container.state = 'CONTAINER_EXITED';
     container.finishedAt = host.timestamp();
@@ -129,7 +132,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
         throw runtimeError('UNKNOWN', `failed to generate container spec: no command specified`);
       }
       for (const { hostPath } of config.mounts ?? []) {
-        // As containerd does, what is to be mounted is made if it is not there.
+        // As in containerd, missing mount sources are created.
         if (hostPath && !files.exists(hostPath)) files.makeDirectory(hostPath, { parents: true });
       }
       const container: SimulatedContainer = {
@@ -175,7 +178,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
         );
       }
       await scripting.passTime(script.startLatencyMs, abortSignal);
-      // Meanwhile someone may have removed it.
+      // The container may have been removed meanwhile.
       containerOf(containerId);
       const failure = { error: script.startError, limit: script.startFailures };
       if (scripting.fails(sandbox.config.metadata.uid, `start ${config.metadata.name}`, failure)) {
@@ -198,7 +201,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
       container.world = undefined;
       run(container, host, program, { argv, environment, directory });
       emit(sandbox, containerId, 'CONTAINER_STARTED_EVENT');
-      // What ends at once has ended by the time anyone looks: nobody takes it for something that runs.
+      // A program that exits at once has exited when this call returns, so that it is never observed as running.
       const runs = () => container.state === 'CONTAINER_RUNNING';
       for (let turn = 0, waited = 0; turn < turnsToEnd && waited < turnsToWait && runs(); turn++) {
         await undefined;
@@ -273,7 +276,7 @@ function isWaiting({ processes }: SimulatedContainer): boolean {
   return true;
 }
 
-/** The name a container's status shows: the tag it was asked for by, where the image has several, or else any tag. */
+/** Returns the image name for the container status: the requested tag if the image has several, otherwise any tag. */
 function shownName({ tags, digests, image }: StoredImage, asked: string): string {
   return tags.find((tag) => tag === asked || tag.endsWith(`/${asked}`)) ?? tags[0] ?? digests[0] ?? image.id;
 }

@@ -1,4 +1,4 @@
-/** The files a simulated container starts with: a few every image has, those of its own, and its mounts. */
+/** Files of a simulated container: the defaults of every image, the files of its image, and its mounts. */
 import type { Instant } from '@kruise/values/time';
 import type { ContainerConfig, PodSandboxConfig } from '../messages.ts';
 import { createFileTree, deviceEntry, type FileTree, type Space } from './file-tree.ts';
@@ -20,14 +20,14 @@ const passwd = 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/home
 
 export type ContainerFiles = {
   readonly tree: FileTree;
-  /** Frees the space its own files take; those of its mounts are the host's. */
+  /** Frees the space of the container's own files; mounted files belong to the node. */
   release(): void;
 };
 
 export function createContainerFiles(options: ContainerFilesOptions): ContainerFiles {
   const { now, space, config, sandboxConfig, definition, workingDirectory, host } = options;
   const isReadonly = config.linux?.securityContext?.readonlyRootfs ?? false;
-  // The image is laid down before the tree is closed to writing.
+  // The image files are written before the tree becomes read-only.
   const image = createFileTree({ now, space });
   for (const path of [...directories, workingDirectory]) image.makeDirectory(path, { parents: true });
   const { dnsConfig, hostname = '' } = sandboxConfig;
@@ -57,7 +57,7 @@ export function createContainerFiles(options: ContainerFilesOptions): ContainerF
   };
 }
 
-/** The same files, in a tree that cannot be written to save for what is mounted into it. */
+/** Returns a read-only tree of the same files; mounts remain writable. */
 function readonlyView(image: FileTree, options: { now(): Instant; readonly space: Space }): FileTree {
   const tree = createFileTree({ ...options, isReadonly: true });
   for (const name of image.list('/')) tree.mount(`/${name}`, { entry: image.entryAt(`/${name}`), isReadonly: true });

@@ -7,7 +7,7 @@ import { createContainerLog } from './container-log.ts';
 const textOf = (entries: readonly LogEntry[]) =>
   entries.map(({ content, isPartial }) => `${Buffer.from(content)}${isPartial ? '' : '\n'}`).join('');
 
-test('however it is written, what is read is what was written', async () => {
+test('a log returns what was written, however it is chunked', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ unit: fc.constantFrom('a', '\n', 'é'), maxLength: 20 })), async (writes) => {
       const log = createContainerLog(() => 0, 1e6);
@@ -18,7 +18,7 @@ test('however it is written, what is read is what was written', async () => {
   );
 });
 
-test('however much is written, what is kept is bounded, and the newest', async () => {
+test('a log is bounded and keeps the newest entries', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 300 }), async (lengths) => {
       const log = createContainerLog(() => 0, 10_000);
@@ -37,7 +37,7 @@ test('however much is written, what is kept is bounded, and the newest', async (
   );
 });
 
-test('whoever follows sees each line once, in order, though older ones are dropped meanwhile', async () => {
+test('a follower sees each line once and in order, even if older ones are dropped meanwhile', async () => {
   const log = createContainerLog(() => 0, 2000);
   const write = (from: number, to: number) => {
     for (let index = from; index < to; index++) void log.output('stdout').write(Buffer.from(`${index}\n`));

@@ -3,17 +3,17 @@ import { nanosecondsOf } from '../nanoseconds.ts';
 import type { LogEntry, ReadLogRequest } from '../runtime.ts';
 import type { Output } from './byte-streams.ts';
 
-/** The last of what a container wrote, in memory. Older entries make room for newer ones. */
+/** Container log in memory, bounded: old entries are dropped for new ones. */
 export type ContainerLog = {
   output(stream: LogEntry['stream']): Output;
-  /** Writes out lines that were begun, as such, and lets followers go. */
+  /** Writes incomplete lines as partial entries, and ends all followers. */
   end(): void;
   read(request: Omit<ReadLogRequest, 'containerId'>, signal?: AbortSignal): AsyncGenerator<LogEntry>;
 };
 
-/** As containerd cuts lines. */
+/** Maximum line length, as in containerd. */
 const maxLineBytes = 16 * 1024;
-/** Beside its bytes, what an entry costs. */
+/** Overhead of an entry besides its bytes. */
 const entryBytes = 128;
 const newline = 0x0a;
 
@@ -21,7 +21,7 @@ type Kept = { readonly at: Instant; readonly entry: LogEntry };
 
 export function createContainerLog(now: () => Instant, maxBytes: number): ContainerLog {
   let kept: Kept[] = [];
-  /** How many entries are no longer kept: entry number n is at n − dropped. */
+  /** Number of dropped entries: entry n is at index n − dropped. */
   let dropped = 0;
   let heldBytes = 0;
   let isEnded = false;
@@ -35,7 +35,7 @@ export function createContainerLog(now: () => Instant, maxBytes: number): Contai
     if (heldBytes > maxBytes) makeRoom();
   }
 
-  /** Drops the older half, so that this is seldom done. */
+  /** Drops the older half, so that compaction is rare. */
   function makeRoom(): void {
     let count = 0;
     while (heldBytes > maxBytes / 2 && count < kept.length - 1) {

@@ -1,4 +1,4 @@
-/** One simulated container: its state, and how it gets from one to the next. */
+/** A simulated container: its state and its state transitions. */
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { ContainerConfig, ContainerState, ContainerStatus, LinuxContainerResources } from '../messages.ts';
@@ -36,29 +36,29 @@ export type SimulatedContainer = {
   reason: string;
   message: string;
   resources: LinuxContainerResources;
-  /** By pid; empty unless it runs. */
+  /** Processes by PID; empty unless the container runs. */
   processes: Map<number, { readonly process: Process; readonly command: string }>;
   lastPid: number;
-  /** Made when something is written. */
+  /** Created on the first write. */
   log: ContainerLog | undefined;
-  /** Made when something looks at them. */
+  /** Created on the first access. */
   files: ContainerFiles | undefined;
   world: ContainerWorld | undefined;
-  /** What was last told of it. */
+  /** Memoized status. */
   told: ContainerStatus | undefined;
-  /** Who is attached: what the first process writes goes to them as well. */
+  /** Attached clients, which receive the output of the first process, too. */
   readonly attached: Set<{ stdout?: Output; stderr?: Output }>;
   readonly stdin: AttachableInput;
-  /** Called when it has ended. */
+  /** Called when the container has exited. */
   readonly onExit: Set<() => void>;
   cancelTimers: (() => void)[];
 };
 
-/** What containers need of the node they are on. */
+/** Node functions that containers depend on. */
 export type ContainerHost = {
   readonly clock: Clock;
   readonly random: Random;
-  /** A time later than any before. */
+  /** Returns a time later than any before. */
   timestamp(): bigint;
   filesOf(container: SimulatedContainer): ContainerFiles;
   logOf(container: SimulatedContainer): ContainerLog;
@@ -66,7 +66,7 @@ export type ContainerHost = {
   onEnded(container: SimulatedContainer): void;
 };
 
-/** What it runs: its own command and arguments, or the image's. */
+/** Returns the command line: the container's own command and arguments, or those of the image. */
 export function argvOf({ config, image }: Pick<SimulatedContainer, 'config' | 'image'>): readonly string[] {
   const { command = [], args = [] } = config;
   const { definition } = image;
@@ -98,7 +98,7 @@ export function stopSignalOf({ config, image }: SimulatedContainer): SignalName 
   );
 }
 
-/** Runs a program as the container's first process. */
+/** Runs a program as the first process of the container. */
 export function run(
   container: SimulatedContainer,
   host: ContainerHost,
@@ -120,7 +120,7 @@ export function run(
     process,
     container: worldOf(container, host),
   };
-  // What a container may not have at all it does not get for a moment either.
+  // A container that starts above its memory limit is killed before its program runs.
   if (script.oomAfterMs !== undefined) later(container, host, script.oomAfterMs, () => oomKill(container, host));
   if (isOverLimit(container, script.memoryBytes ?? 0)) {
     oomKill(container, host);
@@ -129,14 +129,14 @@ export function run(
   void complete(container, process, begin(program, context));
 }
 
-/** Only what comes of it is kept, not what it was begun with. */
+/** An async function of its own, so that its promise does not retain the context. */
 async function begin(program: Program, context: ProgramContext): Promise<number> {
   return program(context);
 }
 
 /**
- * Waits for a program's end, and ends its process with it. A fault of the simulation is a crash of that program, which
- * its container tells of, and not of the cluster.
+ * Waits for a program and exits its process with it. A bug of the simulation crashes only that program, and the
+ * container status reports it.
  */
 async function complete(container: SimulatedContainer, process: Process, running: Promise<number>): Promise<void> {
   let exitCode: number;
@@ -145,12 +145,12 @@ async function complete(container: SimulatedContainer, process: Process, running
   } catch (error) {
     if (error instanceof ProcessKilled) return;
     exitCode = 128 + signalNumbers[error instanceof BrokenPipe ? 'SIGPIPE' : 'SIGABRT'];
-    if (!(error instanceof BrokenPipe)) container.message = `the simulation failed: ${(error as Error).stack ?? error}`;
+    if (!(error instanceof BrokenPipe)) container.message = `simulation error: ${(error as Error).stack ?? error}`;
   }
   process.exit(exitCode & 0xff);
 }
 
-/** Starts a process beside the first. */
+/** Starts another process in the container. */
 export function spawn(
   container: SimulatedContainer,
   host: ContainerHost,
@@ -195,7 +195,7 @@ export function oomKill(container: SimulatedContainer, host: ContainerHost): voi
   ended(container, host, { exitCode: 128 + signalNumbers.SIGKILL, reason: 'OOMKilled' });
 }
 
-/** Whether it would be killed for taking so much memory. */
+/** Reports whether the container would be OOM-killed at this memory usage. */
 export function isOverLimit({ resources }: SimulatedContainer, bytes: number): boolean {
   const limit = resources.memoryLimitInBytes ?? 0;
   return limit > 0 && bytes > limit;
@@ -203,7 +203,7 @@ export function isOverLimit({ resources }: SimulatedContainer, bytes: number): b
 
 type Ending = { readonly exitCode: number; readonly reason?: string };
 
-/** The first process is over, and everything else in the container with it. */
+/** Handles the exit of the first process: all other processes of the container are killed. */
 function ended(container: SimulatedContainer, host: ContainerHost, { exitCode, reason }: Ending): void {
   if (container.state !== 'CONTAINER_RUNNING') return;
   container.state = 'CONTAINER_EXITED';
@@ -234,7 +234,7 @@ function mainOutput(container: SimulatedContainer, host: ContainerHost, stream: 
   };
 }
 
-/** Whoever is attached slows the container down, as with a real one; who is gone does not. */
+/** A slow attached client slows the container down, as with a real runtime; a disconnected one does not. */
 async function showAttached(
   { attached }: SimulatedContainer,
   stream: 'stdout' | 'stderr',
@@ -255,7 +255,7 @@ export function worldOf(container: SimulatedContainer, host: ContainerHost): Con
   return container.world;
 }
 
-/** A class for the same reason as a process. */
+/** A class rather than closures, because there may be very many containers. */
 class World implements ContainerWorld {
   readonly #container: SimulatedContainer;
   readonly #host: ContainerHost;
@@ -332,7 +332,7 @@ class World implements ContainerWorld {
   }
 }
 
-/** Has a listener answer on a port of all the sandbox's addresses, until it is released or the container ends. */
+/** Listens on a port of all addresses of the sandbox, until it is released or the container exits. */
 function listen(container: SimulatedContainer, clock: Clock, port: number, listener: Listener): () => void {
   const { script, sandbox } = container;
   const startedAt = instantOfNanoseconds(container.startedAt);
@@ -354,7 +354,9 @@ function userOf({ config, image }: SimulatedContainer): { readonly uid: number; 
   };
 }
 
-/** The kubelet writes them into an annotation, for runtimes have no other use for them. */
+/**
+ * Returns the declared container ports. The kubelet passes them in an annotation, because CRI has no field for them.
+ */
 function declaredPorts({ annotations }: ContainerConfig): readonly number[] {
   const text = annotations?.['io.kubernetes.container.ports'];
   if (text === undefined) return [];
@@ -380,7 +382,7 @@ export function containerMessage(container: SimulatedContainer): Container {
   };
 }
 
-/** Asked for again and again, and seldom another. */
+/** Returns the memoized status: it is read often and changes rarely. */
 export function containerStatus(container: SimulatedContainer): ContainerStatus {
   const { told } = container;
   if (!told || !isTrueOf(container, told)) container.told = newStatus(container);

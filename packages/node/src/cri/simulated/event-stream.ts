@@ -2,14 +2,17 @@ import { createDeque } from '@kruise/client/deque';
 import { GrpcError } from '@kruise/client/grpc/status';
 import type { ContainerEventResponse } from '../messages.ts';
 
-/** Tells whoever listens what happens to containers. */
+/** Stream of container events to all listeners. */
 export type EventStream = {
   readonly hasListeners: boolean;
   emit(event: ContainerEventResponse): void;
   subscribe(signal?: AbortSignal): AsyncIterable<ContainerEventResponse>;
 };
 
-/** More than a node has containers; who is further behind had better list them. */
+/**
+ * Limit of pending events per listener, above the container count of a node; a listener that falls further behind must
+ * relist.
+ */
 const maxPending = 10_000;
 
 export function createEventStream(): EventStream {
@@ -33,7 +36,7 @@ export function createEventStream(): EventStream {
           wake?.();
         },
       };
-      // From now on, not from the first time someone asks: what happens in between counts.
+      // The subscription starts with the call, not with the first read, so that events in between are delivered.
       listeners.add(listener);
       const onAbort = () => {
         listeners.delete(listener);

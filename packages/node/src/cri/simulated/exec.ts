@@ -1,4 +1,4 @@
-/** Commands run in a simulated container, and streams of its own, for whoever connects. */
+/** Exec, attach and port-forward sessions of simulated containers. */
 import type { Duplex } from 'node:stream';
 import { instantOfNanoseconds } from '../nanoseconds.ts';
 import type {
@@ -71,7 +71,7 @@ export function exec(container: SimulatedContainer, host: ContainerHost, request
     async connect(streams) {
       const near = nearStreams(request, streams);
       const running = start(container, host, request.cmd, { ...near, isTerminal: request.tty ?? false });
-      // As with a real terminal, a command outlives whoever started it unless it reads or writes.
+      // As with a real terminal, a command outlives its client unless it reads or writes.
       const onAbort = () => running.process.signal('SIGHUP');
       streams.signal.addEventListener('abort', onAbort, { once: true });
       const exitCode = await running.exited;
@@ -157,7 +157,7 @@ function start(
     if (execResults) {
       return Number(stepAt(execResults, host.clock.now() - instantOfNanoseconds(container.startedAt)));
     }
-    // It is there: without it and without a script nothing was started.
+    // The cast is safe: without a program and without a script nothing was started.
     const run = program as NonNullable<typeof program>;
     const terminal = io.isTerminal ? openTerminal(process, io.stdin, io.stdout) : undefined;
     const { input: stdin = io.stdin, output: stdout = io.stdout } = terminal ?? {};

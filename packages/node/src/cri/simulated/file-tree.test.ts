@@ -8,14 +8,14 @@ function tree(options: Partial<FileTreeOptions> = {}): FileTree {
 const textOf = (files: FileTree, path: string) => Buffer.from(files.read(path)).toString();
 
 describe('files', () => {
-  test('a file is read as it was written, and can be appended to', () => {
+  test('a file is read as written, and can be appended to', () => {
     const files = tree();
     files.write('/a', 'one');
     files.write('/a', 'two', { append: true });
     assert.equal(textOf(files, '/a'), 'onetwo');
   });
 
-  test('what is new in a directory that sets the group is the group’s', () => {
+  test('new entries in a setgid directory inherit the group', () => {
     const files = tree();
     files.makeDirectory('/shared', { mode: 0o2775 });
     files.change('/shared', { gid: 2000 });
@@ -31,14 +31,14 @@ describe('files', () => {
   const failures: readonly [string, string, (files: FileTree) => unknown][] = [
     ['a missing file cannot be read', 'ENOENT', (files) => files.read('/none')],
     ['a directory cannot be read', 'EISDIR', (files) => files.read('/directory')],
-    ['a file holds no files', 'ENOTDIR', (files) => files.write('/file/x', '')],
-    ['a file needs its directory', 'ENOENT', (files) => files.write('/none/x', '')],
-    ['a directory is made once', 'EEXIST', (files) => files.makeDirectory('/directory')],
-    ['a directory does not move into itself', 'EINVAL', (files) => files.rename('/directory', '/directory/x')],
-    ['a directory with files in it is not replaced', 'ENOTEMPTY', (files) => files.rename('/empty', '/directory')],
-    ['links that lead to each other lead nowhere', 'ELOOP', (files) => files.read('/loop')],
-    ['there is no more space than there is', 'ENOSPC', (files) => files.write('/big', Buffer.alloc(1001))],
-    ['the root stays', 'EBUSY', (files) => files.remove('/')],
+    ['a file cannot contain files', 'ENOTDIR', (files) => files.write('/file/x', '')],
+    ['a file needs an existing directory', 'ENOENT', (files) => files.write('/none/x', '')],
+    ['a directory cannot be created twice', 'EEXIST', (files) => files.makeDirectory('/directory')],
+    ['a directory cannot be moved into itself', 'EINVAL', (files) => files.rename('/directory', '/directory/x')],
+    ['a non-empty directory cannot be replaced', 'ENOTEMPTY', (files) => files.rename('/empty', '/directory')],
+    ['a loop of symbolic links is an error', 'ELOOP', (files) => files.read('/loop')],
+    ['writing beyond the quota is an error', 'ENOSPC', (files) => files.write('/big', Buffer.alloc(1001))],
+    ['the root cannot be removed', 'EBUSY', (files) => files.remove('/')],
   ];
   for (const [name, code, act] of failures) {
     test(name, () => {
@@ -51,7 +51,7 @@ describe('files', () => {
     });
   }
 
-  test('what is removed frees its space', () => {
+  test('removed files free their space', () => {
     const files = tree();
     files.makeDirectory('/d');
     files.write('/d/a', Buffer.alloc(1000));
@@ -60,7 +60,7 @@ describe('files', () => {
     assert.deepEqual(files.usage('/'), { bytes: 1000, inodes: 2 });
   });
 
-  test('two dots lead up, and no further than the root', () => {
+  test('two dots lead up, but not above the root', () => {
     const files = tree();
     files.makeDirectory('/a/b', { parents: true });
     files.write('/a/x', 'up');
@@ -78,7 +78,7 @@ describe('files', () => {
     });
   }
 
-  test('a name may begin with dots', () => {
+  test('a name may start with dots', () => {
     const files = tree();
     for (const name of ['.a', '..a', '...', '.a.']) {
       files.makeDirectory(`/${name}`);
@@ -90,7 +90,7 @@ describe('files', () => {
 });
 
 describe('links', () => {
-  test('a volume changes at once when its link is renamed', () => {
+  test('a volume changes atomically when its link is renamed', () => {
     const files = tree();
     files.makeDirectory('/v/..1', { parents: true });
     files.makeDirectory('/v/..2');
@@ -105,7 +105,7 @@ describe('links', () => {
     assert.equal(files.realPath('/v/key'), '/v/..2/key');
   });
 
-  test('a link leads up from where it is, and what is missing beyond it is made', () => {
+  test('a relative link is resolved from its directory, and missing directories beyond it are created', () => {
     const files = tree();
     files.makeDirectory('/a/b', { parents: true });
     files.symlink('/a/b/up', '../..');
@@ -117,14 +117,14 @@ describe('links', () => {
     assert.equal(files.realPath('/a/b/here/here/root/a/b/here'), '/a/b');
   });
 
-  test('a directory does not move into itself by way of a link', () => {
+  test('a directory cannot be moved into itself through a link', () => {
     const files = tree();
     files.makeDirectory('/a/b', { parents: true });
     files.symlink('/link', '/a/b');
     assert.throws(() => files.rename('/a', '/link/c'), { code: 'EINVAL' });
   });
 
-  test('removing a link leaves what it leads to', () => {
+  test('removing a link keeps its target', () => {
     const files = tree();
     files.write('/a', 'kept');
     files.symlink('/link', '/a');
@@ -147,7 +147,7 @@ describe('mounts', () => {
     assert.deepEqual(container.list('/'), ['data']);
   });
 
-  test('a mounted file takes what is written to it', () => {
+  test('a mounted file is writable', () => {
     const host = tree();
     const container = tree();
     host.write('/log', '');
@@ -156,7 +156,7 @@ describe('mounts', () => {
     assert.equal(textOf(host, '/log'), 'gone');
   });
 
-  test('a read-only mount cannot be written to, though what is around it can', () => {
+  test('a read-only mount cannot be written to, but its surroundings can', () => {
     const host = tree();
     const container = tree();
     host.makeDirectory('/v');
@@ -165,7 +165,7 @@ describe('mounts', () => {
     container.write('/etc/x', '');
   });
 
-  test('a mount within a read-only root can be written to', () => {
+  test('a mount within a read-only root is writable', () => {
     const host = tree();
     const container = tree({ isReadonly: true });
     host.makeDirectory('/v');
@@ -174,7 +174,7 @@ describe('mounts', () => {
     assert.throws(() => container.write('/x', ''), { code: 'EROFS' });
   });
 
-  test('a mount within a mount is not seen by the outer one\u2019s other users', () => {
+  test('a mount within a mount is not visible to other users of the outer one', () => {
     const host = tree();
     const [one, other] = [tree(), tree()];
     host.makeDirectory('/outer');
@@ -197,7 +197,7 @@ describe('mounts', () => {
   });
 });
 
-describe('places', () => {
+describe('relations of paths', () => {
   const rows: readonly (readonly [path: string, place: string, may: boolean])[] = [
     ['/usr/bin/server', '/usr/bin/server', true],
     ['/usr/bin/server', '/usr', true],

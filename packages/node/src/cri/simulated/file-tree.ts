@@ -1,17 +1,17 @@
 /**
- * Files in memory: a node's own, and those its containers see. The same entry may hang in several trees, as a mount
- * does, so a file changed in one is changed in all. Failures are told as Linux tells them.
+ * In-memory file system of a node and its containers. An entry may be mounted in several trees, so that a change in one
+ * is visible in all. Errors have Linux's codes.
  */
 import type { Instant } from '@kruise/values/time';
 import type { FileStat } from '../runtime.ts';
 
 type Attributes = { mode: number; uid: number; gid: number; modifiedAt: Instant };
-/** Text stays text, which many files may share; bytes of it would each be their own, in a buffer larger than they are. */
+/** Text is kept as a string, which files can share; byte arrays would each need their own, larger buffer. */
 type FileContent = string | Uint8Array;
 export type FileEntry = Attributes & { readonly type: 'file'; content: FileContent };
 export type DirectoryEntry = Attributes & { readonly type: 'directory'; readonly entries: Map<string, Entry> };
 type SymlinkEntry = Attributes & { readonly type: 'symlink'; readonly target: string };
-/** `/dev/null` and its like: reads give nothing, writes vanish. */
+/** Device such as `/dev/null`: reads return nothing, and writes are discarded. */
 type DeviceEntry = Attributes & { readonly type: 'characterDevice' };
 export type Entry = FileEntry | DirectoryEntry | SymlinkEntry | DeviceEntry;
 
@@ -42,7 +42,7 @@ const descriptions: Readonly<Record<FileErrorCode, string>> = {
   ENOSPC: 'No space left on device',
 };
 
-/** A failure with the system's code, as Node's own file errors have it. */
+/** File error with the system's code, like Node's own file errors. */
 export class FileError extends Error {
   override readonly name = 'FileError';
   readonly code: FileErrorCode;
@@ -54,22 +54,22 @@ export class FileError extends Error {
     this.path = path;
   }
 
-  /** As a command prints it. */
+  /** Message as commands print it. */
   get description(): string {
     return descriptions[this.code];
   }
 }
 
-/** How much all the files of a node may take, shared by every tree of it. */
+/** Disk quota of a node, shared by all its trees. */
 export type Space = { usedBytes: number; readonly limitBytes: number };
 
 export type MountPoint = { readonly entry: Entry; readonly isReadonly: boolean };
 
-/** Everything below one root, with other trees' entries mounted into it. */
+/** Directory tree with entries of other trees mounted into it. */
 export type FileTree = {
-  /** What is at a path, links followed. */
+  /** Returns the entry at a path, following symbolic links. */
   stat(path: string): FileStat;
-  /** What is at a path, a link itself included; undefined if there is nothing. */
+  /** Returns the entry at a path without following a symbolic link; undefined if it does not exist. */
   lstat(path: string): FileStat | undefined;
   exists(path: string): boolean;
   read(path: string): Uint8Array;
@@ -79,21 +79,21 @@ export type FileTree = {
   symlink(path: string, target: string): void;
   readLink(path: string): string;
   rename(from: string, to: string): void;
-  /** Removes a file, a link, or a directory with all it holds; throws ENOENT if there is nothing. */
+  /** Removes a file, a symbolic link, or a directory with its contents; throws ENOENT if it does not exist. */
   remove(path: string): void;
   change(path: string, attributes: Partial<Attributes>): void;
   usage(path: string): { readonly bytes: number; readonly inodes: number };
-  /** The absolute path with all links followed. */
+  /** Returns the absolute path with all symbolic links resolved. */
   realPath(path: string): string;
-  /** The entry itself, links followed, to be mounted elsewhere. */
+  /** Returns the entry itself, following symbolic links, to be mounted elsewhere. */
   entryAt(path: string): Entry;
-  /** Has another tree's entry stand at a path, made if need be. */
+  /** Mounts an entry of another tree at a path, which is created if needed. */
   mount(path: string, point: MountPoint): void;
-  /** The mounts, by path. */
+  /** Mounts by path. */
   readonly mounts: ReadonlyMap<string, MountPoint>;
 };
 
-/** `parents` also makes missing parent directories: with `parentMode`, or as a shell makes them. */
+/** `parents` also creates missing parent directories: with `parentMode`, or with the default mode of a shell. */
 export type DirectoryOptions = { readonly mode?: number; readonly parents?: boolean; readonly parentMode?: number };
 
 export type WriteOptions = { readonly mode?: number; readonly append?: boolean };
@@ -104,7 +104,9 @@ export type FileTreeOptions = {
   readonly isReadonly?: boolean;
 };
 
-/** How a path is gone: whether a link at its end is followed, and whether directories that are missing are made. */
+/**
+ * Options of a path lookup: whether the last symbolic link is followed, and whether missing directories are created.
+ */
 type Gait = {
   readonly followLast: boolean;
   readonly makesParents?: boolean;
@@ -143,19 +145,19 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
 
   type Place = {
     readonly entry: Entry | undefined;
-    /** Where the entry is, or would be. */
+    /** Directory that contains, or would contain, the entry. */
     readonly parent: DirectoryEntry;
     readonly name: string;
     readonly isReadonly: boolean;
-    /** The directories on the way to it, if the way was to be kept. */
+    /** Directories on the path to the entry, if requested. */
     readonly above: readonly Step[];
   };
   type Step = { readonly directory: DirectoryEntry; readonly name: string; readonly isReadonly: boolean };
 
-  /** Looks for a path. Only its last part may be missing, unless the directories above it are to be made. */
+  /** Resolves a path. Only its last part may be missing, unless missing directories are created. */
   function seek(path: string, gait: Gait): Place | FileErrorCode {
     const { followLast, makesParents = false, parentMode = directoryMode } = gait;
-    // Few look back to where they came from, and there is nothing else on a node that is done as often as this.
+    // The ancestors are rarely needed, and path lookup is the most frequent operation of a node.
     const keepsWay = gait.keepsWay || mounts.size > 0 || goesUp(path);
     let links = 0;
     let pending = path;
@@ -236,7 +238,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     parent.modifiedAt = now();
   }
 
-  /** Puts something new in a place. Where the directory says so, it is the directory's group's. */
+  /** Adds a new entry. A setgid directory passes its group on. */
   function add(place: Pick<Place, 'parent' | 'name'>, entry: Entry): void {
     const { mode, gid } = place.parent;
     if ((mode & setGroup) !== 0) {
@@ -313,7 +315,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
 
   function mount(path: string, point: MountPoint): void {
     const parts = partsOf(path);
-    // As runtimes do, a place is made for the mount where there is none, be the tree read-only or not.
+    // As in real runtimes, a missing mount point is created even in a read-only tree.
     let directory = root;
     for (const [index, name] of parts.entries()) {
       const above = `/${parts.slice(0, index + 1).join('/')}`;
@@ -383,17 +385,20 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
   };
 }
 
-/** A device such as `/dev/null`. */
+/** Returns a device such as `/dev/null`. */
 export function deviceEntry(now: Instant): Entry {
   return { type: 'characterDevice', mode: 0o666, uid: 0, gid: 0, modifiedAt: now };
 }
 
-/** The absolute path a relative one stands for. */
+/** Returns the absolute path of a relative one. */
 export function absolutePath(path: string, workingDirectory: string): string {
   return path.startsWith('/') ? path : `${workingDirectory}/${path}`;
 }
 
-/** Whether a path leads to a place or below it. Of one that goes up on its way that is not known without the files. */
+/**
+ * Reports whether a path may lead to a place or below it. A path with `..` always may, because that depends on the
+ * files.
+ */
 export function mayBeBelow(path: string, place: string): boolean {
   if (isPlain(path) && isPlain(place)) return path === place || path.startsWith(`${place}/`);
   const parts = partsOf(path);
@@ -406,7 +411,7 @@ function pathOf(above: readonly { readonly name: string }[], name: string): stri
   return `${path}/${name}`;
 }
 
-/** Where the next part of a path begins that is more than a dot; its length if there is none. */
+/** Returns the start of the next part of a path, skipping single dots; the length if there is none. */
 function nextStart(path: string, from: number): number {
   let start = from;
   for (;;) {
@@ -422,12 +427,12 @@ function endOf(path: string, start: number): number {
   return end < 0 ? path.length : end;
 }
 
-/** Whether a path says where it leads and nothing else: no empty parts, nor any that begin with a dot. */
+/** Reports whether a path is normalized: no empty parts, and no parts that start with a dot. */
 function isPlain(path: string): boolean {
   return path.startsWith('/') && !path.endsWith('/') && !path.includes('//') && !path.includes('/.');
 }
 
-/** Whether a path has two dots in it that lead up, and are not part of a name. */
+/** Reports whether a path contains `..` as a part. */
 function goesUp(path: string): boolean {
   if (!path.includes('..')) return false;
   return path === '..' || path.startsWith('../') || path.endsWith('/..') || path.includes('/../');
@@ -471,7 +476,9 @@ function inodesBelow(entry: Entry): number {
   return inodes;
 }
 
-/** An entry and all below it. Without recursion: a container may nest directories deeper than the stack is. */
+/**
+ * Yields an entry and everything below it. Iterative, because a container may nest directories deeper than the stack.
+ */
 function* entriesBelow(entry: Entry): Generator<Entry> {
   const pending = [entry];
   for (let each = pending.pop(); each; each = pending.pop()) {

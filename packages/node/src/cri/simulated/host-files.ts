@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { HostFiles } from '../runtime.ts';
 import { FileError, type FileTree } from './file-tree.ts';
 
-/** A node's files in memory, as its kubelet sees them. */
+/** In-memory files of a node, as its kubelet accesses them. */
 export function hostFiles(tree: FileTree): HostFiles {
   const refuseLink = (path: string) => {
     if (tree.lstat(path)?.type === 'symlink') throw new FileError('ELOOP', path);
@@ -14,7 +14,7 @@ export function hostFiles(tree: FileTree): HostFiles {
     async writeFile(path, content, { mode, uid, isNew = false } = {}) {
       if (isNew && tree.lstat(path)) throw new FileError('EEXIST', path);
       refuseLink(path);
-      // The caller may use its buffer again.
+      // The content is copied, because the caller may reuse its buffer.
       const kept = typeof content === 'string' ? content : new Uint8Array(content);
       tree.write(path, kept, mode === undefined ? {} : { mode });
       if (uid !== undefined) tree.change(path, { uid });
@@ -34,7 +34,7 @@ export function hostFiles(tree: FileTree): HostFiles {
       if (type !== 'file') throw new FileError('EINVAL', found);
       return { type, content: Readable.from([tree.read(found)]) };
     },
-    // All of a node's files are in this process: no container writes between this check and the next.
+    // All files are in this process: no container writes between this check and the next.
     bindBeneath: async ({ root, path, mode }) => resolveBeneath(tree, root, path, mode),
     async unmountBelow() {},
     async shareWithGroup(path, { gid, fileMode, directoryMode }) {
@@ -73,7 +73,10 @@ export function hostFiles(tree: FileTree): HostFiles {
 
 const maxLinks = 40;
 
-/** Returns the path below a root with all links followed; EXDEV if one leads out of it. Can make directories. */
+/**
+ * Returns the path below a root with all symbolic links resolved; EXDEV if one leads out of the root. Optionally
+ * creates directories.
+ */
 function resolveBeneath(tree: FileTree, root: string, path: readonly string[], makeMode?: number): string {
   const names: string[] = [];
   const pending = path.toReversed();

@@ -6,13 +6,13 @@ import { simulatedNode } from './testing/simulated-node.ts';
 const many = 200_000;
 
 const commands: readonly (readonly [what: string, cmd: readonly string[]])[] = [
-  ['awk with spaces before what it does not know', ['awk', `${' '.repeat(many)}x`]],
+  ['awk with spaces before an unknown program', ['awk', `${' '.repeat(many)}x`]],
   ['awk with spaces after print', ['awk', `{print${' '.repeat(many)}`]],
   ['awk with spaces between fields', ['awk', `{print $1${' '.repeat(many)}$2}`, '/etc/passwd']],
   ['dirname of slashes', ['dirname', `${'/'.repeat(many)}x`]],
   ['basename of slashes', ['basename', `${'/'.repeat(many)}x`]],
   ['mktemp of a long template', ['mktemp', '-u', `${'X'.repeat(many)}y`]],
-  ['lines of a command', ['sh', '-c', `echo "$(echo '${'\n'.repeat(many)}x')"`]],
+  ['command substitution of many lines', ['sh', '-c', `echo "$(echo '${'\n'.repeat(many)}x')"`]],
 ];
 for (const [what, cmd] of commands) {
   test(`${what} takes linear time`, async () => {

@@ -1,4 +1,4 @@
-/** HTTP in earnest, over a bare connection: how simulated programs ask servers that are not of the simulation. */
+/** Real HTTP over a raw connection: used by simulated programs to reach servers outside of the simulation. */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -6,22 +6,22 @@ import { connect as connectTls } from 'node:tls';
 import { asGoSays } from '@kruise/apiserver/connect/backend';
 import type { HttpAnswer, HttpRequest } from '../runtime.ts';
 
-/** What a program asks of a server. */
+/** HTTP request of a simulated program. */
 export type PeerRequest = HttpRequest & {
   readonly body?: Uint8Array;
-  /** Without it any certificate is good. Within the simulation nobody has to show one. */
+  /** Server verification; without it any certificate is accepted. Simulated servers need no certificate. */
   readonly serverCheck?: ServerCheck;
 };
 
-/** How a client makes sure that it speaks with the right server. */
+/** TLS verification of a server. */
 export type ServerCheck = {
-  /** The name or address the server is to have a certificate for. */
+  /** Name or address that the certificate must match. */
   readonly serverName: string;
-  /** Whose certificates are good, as PEM text; by default those of the authorities everyone knows. */
+  /** Trusted CAs in PEM format; the well-known CAs by default. */
   readonly authorities?: string;
 };
 
-/** An exchange that came to nothing: the connection broke, or the client does not take the server's certificate. */
+/** Failed HTTP exchange: the connection broke, or the server certificate was rejected. */
 export class ExchangeError extends Error {
   override readonly name = 'ExchangeError';
   readonly reason: 'connection' | 'certificate';
@@ -34,7 +34,7 @@ export class ExchangeError extends Error {
 
 type ExchangeOptions = { readonly maxBodyBytes: number; readonly signal?: AbortSignal };
 
-/** One exchange, after which the connection is of no more use. */
+/** Sends one request; the connection is not reused. */
 export async function exchange(
   connection: Duplex,
   request: PeerRequest,
@@ -59,21 +59,21 @@ export async function exchange(
   }
 }
 
-/** The connection with TLS on it, once it stands. */
+/** Performs the TLS handshake on a connection. */
 function secured(connection: Duplex, { host, serverCheck }: PeerRequest): Promise<Duplex> {
   const name = serverCheck?.serverName ?? host;
   return new Promise((resolve, reject) => {
     const socket = connectTls({
       socket: connection,
       host: name,
-      // An address is no name, and TLS takes names alone.
+      // TLS server names must not be IP addresses.
       servername: isIP(name) ? '' : name,
       rejectUnauthorized: serverCheck !== undefined,
       ...(serverCheck?.authorities !== undefined && { ca: serverCheck.authorities }),
     });
     socket.once('secureConnect', () => resolve(socket));
     socket.once('error', (cause) => {
-      // After what OpenSSL says comes Node's own advice.
+      // Node appends its own advice to OpenSSL's message.
       const [said = ''] = cause.message.split(';');
       reject(socket.authorizationError ? new ExchangeError('certificate', said, { cause }) : cause);
     });

@@ -1,4 +1,4 @@
-/** CRI's ImageService, on simulated registries. */
+/** CRI ImageService on simulated registries. */
 import type { AuthConfig } from '../messages.ts';
 import type { ImageService, PullImageOptions } from '../runtime.ts';
 import { type ImageStore, imageMessage } from './image-store.ts';
@@ -13,11 +13,11 @@ export type ImageServiceOptions = {
   readonly scripting: Scripting;
   readonly pullBytesPerSecond: number;
   timestamp(): bigint;
-  /** What files of the node and its containers take. */
+  /** Returns the bytes used by the files of the node and its containers. */
   fileBytes(): number;
 };
 
-/** Where containerd keeps them. */
+/** Image mountpoint of containerd. */
 export const imageMountpoint = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs';
 const containerMountpoint = '/var/lib/containerd';
 const progressSteps = 10;

@@ -1,4 +1,4 @@
-/** The images on one node. */
+/** Images present on one node. */
 import { parseImageReference } from '@kruise/api/core/image-reference';
 import { GrpcError } from '@kruise/client/grpc/status';
 import type { Image } from '../messages.ts';
@@ -6,7 +6,7 @@ import { nameOf, type RegistryImage, type ResolvedImage } from './registry.ts';
 
 export type StoredImage = {
   readonly image: RegistryImage;
-  /** Sorted: the first is the name a container's status shows. */
+  /** Sorted tags; the first one is shown in container statuses. */
   readonly tags: readonly string[];
   readonly digests: readonly string[];
   readonly isPinned: boolean;
@@ -14,9 +14,9 @@ export type StoredImage = {
 
 export type ImageStore = {
   add(resolved: ResolvedImage, options?: { readonly isPinned?: boolean }): StoredImage;
-  /** By tag, digest, id, or the beginning of one. */
+  /** Finds an image by tag, digest, ID or ID prefix. */
   find(name: string): StoredImage | undefined;
-  /** By id, all of it; by tag or digest, that name, and all of it once no name is left. */
+  /** Removes an image by ID, or one of its names; the image is removed with its last name. */
   remove(name: string): void;
   list(): readonly StoredImage[];
   usedBytes(): number;
@@ -59,7 +59,7 @@ export function createImageStore(): ImageStore {
     add({ reference, image }, { isPinned = false } = {}) {
       const digest = `${reference.repository}@${image.digest}`;
       const tag = reference.tag === undefined || reference.digest !== undefined ? undefined : nameOf(reference);
-      // A tag that has moved on is no longer the name of what it was.
+      // A moved tag no longer refers to its previous image.
       if (tag !== undefined && idByName.get(tag) !== image.id) dropName(tag);
       const before = byId.get(image.id);
       return put({
@@ -78,7 +78,7 @@ export function createImageStore(): ImageStore {
       const fullName = reference && nameOf(reference);
       if (fullName !== undefined && idByName.get(fullName) === id) {
         dropName(fullName);
-        // A digest alone is no name someone gave it.
+        // A digest alone does not keep an image.
         if ((byId.get(stored.image.id)?.tags.length ?? 0) > 0) return;
       }
       for (const each of [...stored.tags, ...stored.digests]) idByName.delete(each);
@@ -89,7 +89,7 @@ export function createImageStore(): ImageStore {
   };
 }
 
-/** The image as CRI shows it. */
+/** Returns the image as a CRI message. */
 export function imageMessage({ image, tags, digests, isPinned }: StoredImage): Image {
   const { user } = image;
   return {

@@ -22,16 +22,16 @@ function inventory() {
 }
 
 const cases: readonly { name: string; selection: Selection; found: readonly string[] }[] = [
-  { name: 'everything where nothing is asked', selection: {}, found: ['a1', 'a2', 'b1', 'c1', 'd1'] },
-  { name: 'one by its id', selection: { id: 'a2' }, found: ['a2'] },
-  { name: 'those whose id begins so', selection: { id: 'a' }, found: ['a1', 'a2'] },
-  { name: 'everything by an empty id', selection: { id: '' }, found: ['a1', 'a2', 'b1', 'c1', 'd1'] },
-  { name: 'those of a Pod', selection: { labelSelector: { [uid]: 'one' } }, found: ['a1', 'a2'] },
-  { name: 'none of a Pod there is not', selection: { labelSelector: { [uid]: 'three' } }, found: [] },
-  { name: 'none of a Pod without a name', selection: { labelSelector: { [uid]: '' } }, found: [] },
-  { name: 'those of a label', selection: { labelSelector: { tier: 'web' } }, found: ['a1', 'b1'] },
-  { name: 'those of a Pod and a label', selection: { labelSelector: { [uid]: 'one', tier: 'web' } }, found: ['a1'] },
-  { name: 'those of an id and a Pod', selection: { id: 'a1', labelSelector: { [uid]: 'two' } }, found: [] },
+  { name: 'everything without a filter', selection: {}, found: ['a1', 'a2', 'b1', 'c1', 'd1'] },
+  { name: 'one item by its ID', selection: { id: 'a2' }, found: ['a2'] },
+  { name: 'items by an ID prefix', selection: { id: 'a' }, found: ['a1', 'a2'] },
+  { name: 'everything by an empty ID', selection: { id: '' }, found: ['a1', 'a2', 'b1', 'c1', 'd1'] },
+  { name: 'the items of a Pod', selection: { labelSelector: { [uid]: 'one' } }, found: ['a1', 'a2'] },
+  { name: 'nothing of an unknown Pod', selection: { labelSelector: { [uid]: 'three' } }, found: [] },
+  { name: 'nothing of an empty Pod UID', selection: { labelSelector: { [uid]: '' } }, found: [] },
+  { name: 'items by label', selection: { labelSelector: { tier: 'web' } }, found: ['a1', 'b1'] },
+  { name: 'items by Pod and label', selection: { labelSelector: { [uid]: 'one', tier: 'web' } }, found: ['a1'] },
+  { name: 'items by ID and Pod', selection: { id: 'a1', labelSelector: { [uid]: 'two' } }, found: [] },
 ];
 for (const { name, selection, found } of cases) {
   test(`finds ${name}`, () => {
@@ -44,7 +44,7 @@ for (const { name, selection, found } of cases) {
   });
 }
 
-test('does not find what was removed', () => {
+test('does not find removed items', () => {
   const all = inventory();
   for (const each of items.slice(0, 2)) all.remove(each);
   assert.equal(all.get('a1'), undefined);

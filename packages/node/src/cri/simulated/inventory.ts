@@ -1,15 +1,15 @@
-/** What a node has of sandboxes or of containers. It has many, and who asks for some mostly asks for those of one Pod. */
+/** Sandboxes or containers of a node, indexed by Pod, because most lookups select those of one Pod. */
 import type { StringMap } from '../messages.ts';
 
 type Item = { readonly id: string; readonly config: { readonly labels?: StringMap } };
 
-/** Which are asked for: those of an id or the beginning of one, and equal in every label. */
+/** Selection by ID or ID prefix, and by equal labels. */
 export type Selection = { readonly id?: string; readonly labelSelector?: StringMap };
 
 export type Inventory<T extends Item> = {
   get(id: string): T | undefined;
   values(): Iterable<T>;
-  /** Those that are asked for, of all or of some. */
+  /** Returns the selected items, out of all or of `among`. */
   select(selection: Selection, among?: Iterable<T>): T[];
   add(item: T): void;
   remove(item: T): void;
@@ -49,12 +49,12 @@ export function createInventory<T extends Item>(): Inventory<T> {
   };
 }
 
-/** By id or the beginning of one; an empty one asks for all. */
+/** Reports whether an ID equals or starts with the requested one; an empty one matches all. */
 export function matchesId(wanted: string | undefined, id: string): boolean {
   return wanted === undefined || wanted === '' || id.startsWith(wanted);
 }
 
-/** Equal in every label asked for. */
+/** Reports whether all requested labels are equal. */
 function matchesLabels(selector: StringMap | undefined, labels: StringMap | undefined): boolean {
   for (const key in selector) if (labels?.[key] !== selector[key]) return false;
   return true;

@@ -11,7 +11,7 @@ async function addressOf({ runtime }: SimulatedNode, podSandboxId: string): Prom
 }
 
 describe('the network', () => {
-  test('nginx serves its files, as they are', async () => {
+  test('nginx serves the current files', async () => {
     const node = simulatedNode();
     const { containerId, podSandboxId } = await node.runContainer({ image: 'nginx' });
     const host = await addressOf(node, podSandboxId);
@@ -24,7 +24,7 @@ describe('the network', () => {
     });
   });
 
-  test('nobody answers once the container has ended', async () => {
+  test('an exited container refuses connections', async () => {
     const node = simulatedNode();
     const { containerId, podSandboxId } = await node.runContainer({ image: 'nginx' });
     const host = await addressOf(node, podSandboxId);
@@ -58,7 +58,7 @@ describe('the network', () => {
     );
   });
 
-  test('the resolver of a Pod is asked for records', async () => {
+  test('the resolver of a Pod returns DNS records', async () => {
     const records = (name: string, type: string) => (name === 'web.default.svc' && type === 'A' ? ['10.96.0.7'] : []);
     const network = createSimulatedNetwork({ services: { route: () => undefined, resolve: () => [], records } });
     const node = simulatedNode({ network });
@@ -73,7 +73,7 @@ describe('the network', () => {
     assert.equal(await sh('getent hosts localhost; getent hosts none; echo $?'), '127.0.0.1       localhost\n2\n');
   });
 
-  test('a port of a node may be open to itself alone', async () => {
+  test('a node port may be bound to loopback', async () => {
     const node = simulatedNode();
     const portMappings = [{ hostPort: 8080, containerPort: 80, hostIp: '127.0.0.1' }];
     const sandboxId = await node.runSandbox({ portMappings });
@@ -90,7 +90,7 @@ describe('the network', () => {
     assert.equal(await node.runtime.network.checkHealth({ host, port: 1 }), 'SERVING');
   });
 
-  test('answers go along a timeline', async () => {
+  test('responses follow a timeline', async () => {
     const node = simulatedNode();
     const annotations = scripted({ answers: 'refuse for 5s, 503 for 5s, 200' });
     const { podSandboxId } = await node.runContainer({ image: 'nginx', annotations });
@@ -103,7 +103,7 @@ describe('the network', () => {
     assert.equal(await get(), 200);
   });
 
-  test('a server that hangs is waited for until one has had enough', async () => {
+  test('a hanging server is waited for until the timeout', async () => {
     const node = simulatedNode();
     const { podSandboxId } = await node.runContainer({ image: 'nginx', annotations: scripted({ answers: 'hang' }) });
     const caller = new AbortController();
@@ -114,7 +114,7 @@ describe('the network', () => {
     await assert.rejects(request, /enough/);
   });
 
-  test('agnhost does as its flags and requests say', async () => {
+  test('agnhost follows its flags and requests', async () => {
     const node = simulatedNode();
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
     const { containerId, podSandboxId } = await node.runContainer({ image, args: ['netexec', '--http-port=8083'] });
@@ -131,7 +131,7 @@ describe('the network', () => {
     assert.equal((await node.status(containerId)).exitCode, 4);
   });
 
-  test('agnhost liveness is well for ten seconds', async () => {
+  test('agnhost liveness is healthy for ten seconds', async () => {
     const node = simulatedNode();
     const { podSandboxId } = await node.runContainer({
       image: 'registry.k8s.io/e2e-test-images/agnhost:2.53',
@@ -144,7 +144,7 @@ describe('the network', () => {
     assert.equal(await get(), 500);
   });
 
-  test('Pods of different nodes reach each other, and containers of one Pod by localhost', async () => {
+  test('Pods of different nodes reach each other, and containers of one Pod share localhost', async () => {
     const network = createSimulatedNetwork();
     const one = simulatedNode({ network, nodeAddress: '192.168.0.1' });
     const other = simulatedNode({ network, nodeAddress: '192.168.0.2', podCidr: '10.244.2.0/24' });
@@ -160,7 +160,7 @@ describe('the network', () => {
     assert.match((await one.sh(beside.containerId, 'wget -qO- localhost')).stdout, /Welcome to nginx/);
   });
 
-  test('ports of the node lead to the Pod, and are free again after it', async () => {
+  test('host ports forward to the Pod and are released with it', async () => {
     const node = simulatedNode();
     const portMappings = [{ hostPort: 8080, containerPort: 80 }];
     const sandboxId = await node.runSandbox({ portMappings });
@@ -171,7 +171,7 @@ describe('the network', () => {
     await assert.rejects(get(), { code: 'EHOSTUNREACH' });
   });
 
-  test('a Pod on the node’s network listens there', async () => {
+  test('a host-network Pod listens on the node', async () => {
     const node = simulatedNode();
     const sandboxId = await node.runSandbox({
       linux: { securityContext: { namespaceOptions: { network: 'NODE' } } },
@@ -180,7 +180,7 @@ describe('the network', () => {
     assert.equal((await node.runtime.network.request(http('192.168.0.1', 80))).status, 200);
   });
 
-  test('addresses run out, and come back', async () => {
+  test('addresses are exhausted and released', async () => {
     const node = simulatedNode({ podCidr: '10.244.9.0/30' });
     const podSandboxId = await node.runSandbox();
     await assert.rejects(node.runSandbox(), /no IP addresses available in range set: 10\.244\.9\.1-10\.244\.9\.2/);
@@ -188,7 +188,7 @@ describe('the network', () => {
     await node.runSandbox();
   });
 
-  test('without an address range the network is not ready until the kubelet tells one', async () => {
+  test('the network is not ready until the kubelet sets the Pod CIDR', async () => {
     const node = simulatedNode({ podCidr: '' });
     const isReady = async () =>
       (await node.runtime.status({})).status.conditions.find(({ type }) => type === 'NetworkReady')?.status;
@@ -202,7 +202,7 @@ describe('the network', () => {
     assert.deepEqual(network, { ip: '10.1.0.2', additionalIps: [{ ip: 'fd00:1::2' }] });
   });
 
-  test('a forwarded port speaks real HTTP', async () => {
+  test('a forwarded port serves real HTTP', async () => {
     const node = simulatedNode();
     const { podSandboxId } = await node.runContainer({ image: 'nginx' });
     const connection = await node.runtime.network.connect({ host: await addressOf(node, podSandboxId), port: 80 });
@@ -235,7 +235,7 @@ describe('the network', () => {
     assert.match((await node.sh(containerId, 'nslookup web')).stdout, /Address: 10\.96\.0\.7/);
   });
 
-  test('a port nobody listens on cannot be forwarded', async () => {
+  test('a port without a listener cannot be forwarded', async () => {
     const node = simulatedNode();
     const { podSandboxId } = await node.runContainer({ image: 'nginx' });
     const session = await node.runtime.portForward({ podSandboxId });
@@ -265,7 +265,7 @@ describe('agnhost port-forward-tester', () => {
     return { node, containerId, connection };
   };
 
-  test('answers one who says what is expected', async () => {
+  test('answers a client that sends the expected data', async () => {
     const { node, containerId, connection } = await start();
     connection.write('abc');
     let heard = '';
@@ -278,7 +278,7 @@ describe('agnhost port-forward-tester', () => {
     assert.equal((await node.status(containerId)).exitCode, 0);
   });
 
-  test('is let down by one who goes without a word', async () => {
+  test('fails if the client closes without sending', async () => {
     const { node, containerId, connection } = await start();
     connection.end();
     await node.pass(1000);

@@ -1,6 +1,6 @@
 /**
- * The network all simulated nodes of a process share: who listens on which address, and connections between them
- * without a socket. HTTP between those who speak it here is a function call.
+ * Network shared by all simulated nodes of a process: listeners by address, and connections without sockets. HTTP
+ * between simulated programs is a function call.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Duplex, duplexPair, pipeline } from 'node:stream';
@@ -9,16 +9,16 @@ import type { HostNetwork, HttpAnswer, NetworkTarget } from '../runtime.ts';
 import { exchange, type PeerRequest } from './http-exchange.ts';
 import { runtimeError } from './runtime-error.ts';
 
-/** What a server does with those who come. It speaks HTTP, or takes the bare connection. */
+/** A listener that serves HTTP or accepts raw connections. */
 export type Listener = {
   http?(request: ServedRequest): HttpAnswer | 'hang' | Promise<HttpAnswer | 'hang'>;
   connection?(connection: Duplex): void;
-  /** What it shows to those who connect, where its HTTP is HTTPS. */
+  /** Serving certificate, if the listener serves HTTPS. */
   readonly certificate?: SecureContext;
   health?(service: string): 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
-  /** What it answers to a datagram, if anything. It is then asked nothing else. */
+  /** Returns the reply to a datagram, if any. A listener with this method receives datagrams only. */
   datagram?(message: string, clientAddress: string): string | undefined;
-  /** While it gives false, nobody is let in. */
+  /** Connections are refused while this returns false. */
   isListening?(): boolean;
 };
 
@@ -31,25 +31,25 @@ export type ServedRequest = {
   readonly clientAddress: string;
 };
 
-/** The network as one who has an address on it sees it. */
+/** Network as seen from an address. */
 export type NetworkPeer = Omit<HostNetwork, 'request'> & {
   request(request: PeerRequest, options?: { readonly signal?: AbortSignal }): Promise<HttpAnswer>;
   readonly address: string;
-  /** The ports that are listened on at its address. */
+  /** Returns the ports with listeners at its address. */
   listening(transport: Transport): readonly number[];
-  /** The addresses of a full name. */
+  /** Resolves a fully qualified name. */
   resolve(name: string): readonly string[];
-  /** What DNS has of a full name, as zone files write it. */
+  /** Returns the DNS records of a fully qualified name, in zone file format. */
   records(name: string, type: string): readonly string[];
-  /** Sends a datagram by UDP; undefined if nothing comes back. */
+  /** Sends a UDP datagram; undefined if there is no reply. */
   ask(target: NetworkTarget, message: string): string | undefined;
 };
 
 export type Transport = 'TCP' | 'UDP';
 
-/** Addresses behind which others stand, and names. */
+/** Service addresses and DNS names. */
 export type ServiceRoutes = {
-  /** Where a connection to an address of nobody's own goes; undefined if nobody knows the address. */
+  /** Returns the target of a connection to a virtual address; undefined if the address is unknown. */
   route(
     target: NetworkTarget,
     from: { readonly transport: Transport; readonly clientAddress: string },
@@ -58,7 +58,7 @@ export type ServiceRoutes = {
   records(name: string, type: string): readonly string[];
 };
 
-/** The way to a server outside of the simulation; undefined where none leads. */
+/** Connector to servers outside of the simulation; undefined if the target is not reachable. */
 export type Outside = (target: NetworkTarget) => (() => Duplex) | undefined;
 
 export type SimulatedNetworkOptions = {
@@ -66,23 +66,25 @@ export type SimulatedNetworkOptions = {
   readonly outside?: Outside;
 };
 
-/** Every address of the simulated world. */
+/** All addresses of the simulation. */
 export type SimulatedNetwork = {
-  /** Takes an address; those without listeners refuse connections, addresses nobody has cannot be reached. */
+  /**
+   * Attaches an address. An attached address without listeners refuses connections; other addresses are unreachable.
+   */
   attach(address: string): NetworkInterface;
-  /** The network seen from an address, whether it is attached or not. */
+  /** Returns the network as seen from an address, whether attached or not. */
   seenFrom(address: string, localAddresses?: readonly string[]): NetworkPeer;
 };
 
 export type NetworkInterface = {
-  /** One that has an answer to datagrams listens for those, others for connections. */
+  /** Adds a listener: for datagrams if it replies to them, otherwise for connections. */
   listen(port: number, listener: Listener): () => void;
-  /** Has whoever connects to a port be connected to another target. */
+  /** Forwards connections on a port to another target. */
   forward(port: number, target: NetworkTarget, transport?: Transport): () => void;
   detach(): void;
 };
 
-/** A connection that was not made, in Go's words. */
+/** Failed connection, with Go's message. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
   readonly code: 'ECONNREFUSED' | 'EHOSTUNREACH' | 'ENOTFOUND';
@@ -115,7 +117,7 @@ export function isLoopback(host: string): boolean {
   return loopback.test(host);
 }
 
-/** What only those at an address themselves can reach. */
+/** Returns the loopback key of an address, which only clients at the same address reach. */
 export function loopbackOf(address: string): string {
   return `lo@${address}`;
 }
@@ -127,7 +129,7 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
 
   function find(target: NetworkTarget, clientAddress: string, transport: Transport = 'TCP'): Listener {
     const ports = interfaces.get(target.host);
-    // A listener on port 0 takes every port nobody else has.
+    // A listener on port 0 receives every port without another listener.
     const found = ports?.get(portKey(target.port, transport)) ?? ports?.get(portKey(0, transport));
     if (!found) {
       const routed = services?.route(target, { transport, clientAddress });
@@ -214,9 +216,9 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
   };
 }
 
-/** Has each say to the other what it hears, until one of them has had enough. */
+/** Pipes two connections into each other until one of them ends. */
 function join(near: Duplex, far: Duplex): void {
-  // Whoever is cut off finds its own end closed, and need not be told otherwise.
+  // A broken connection closes its own end; the error needs no handling.
   const ignore = () => {};
   pipeline(near, far, ignore);
   pipeline(far, near, ignore);
@@ -239,7 +241,7 @@ function served(request: PeerRequest, clientAddress: string): ServedRequest {
   return {
     method: request.method ?? 'GET',
     path: path === '' ? '/' : path,
-    // Most servers look at neither.
+    // Lazy, because most servers use neither.
     get query() {
       return new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1));
     },
@@ -253,7 +255,7 @@ function served(request: PeerRequest, clientAddress: string): ServedRequest {
   };
 }
 
-/** The client's patience is its own. */
+/** Rejects when the client aborts; the timeout is the client's. */
 function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     if (signal?.aborted) reject(signal.reason);
@@ -261,13 +263,13 @@ function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   });
 }
 
-/** What servers in Go say to those who speak something else than HTTP. */
+/** Response of Go servers to input that is not HTTP. */
 const badRequest =
   'HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request';
 
 type Handler = NonNullable<Listener['http']>;
 
-/** Speaks HTTP on bare connections, such as forwarded ports; nothing is made before the first. */
+/** HTTP server for raw connections such as forwarded ports; created on first use. */
 function lazyHttpServer() {
   const handlers = new WeakMap<Duplex, { readonly handler: Handler; readonly clientAddress: string }>();
   let server: ReturnType<typeof createServer> | undefined;
@@ -297,7 +299,7 @@ function lazyHttpServer() {
         createServer((request, response) => {
           answer(request, response).catch(() => request.socket.destroy());
         }).on('clientError', (_error, socket) => socket.end(badRequest)),
-        // Whoever has asked all it wanted and says so still waits for the answer.
+        // A client that has closed its sending side still receives the response.
         { httpAllowHalfOpen: true },
       );
       handlers.set(connection, { handler, clientAddress });
@@ -306,7 +308,7 @@ function lazyHttpServer() {
   };
 }
 
-/** A plain-text answer. */
+/** Returns a plain-text response. */
 export function textAnswer(status: number, text: string, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers }, body: Buffer.from(text) };
 }

@@ -1,4 +1,4 @@
-/** What one simulated node has: its sandboxes, containers, images and files, and what befalls them. */
+/** State of one simulated node: sandboxes, containers, images, files and events. */
 import type { Clock } from '@kruise/values/clock';
 import { type Random, randomInteger } from '@kruise/values/random';
 import type { ContainerEventType } from '../messages.ts';
@@ -31,14 +31,14 @@ export type NodeState = {
   readonly events: EventStream;
   readonly scripting: Scripting;
   readonly sandboxNetwork: SandboxNetwork;
-  /** What containers need of all this. */
+  /** Functions for containers. */
   readonly host: ContainerHost;
   newId(): string;
   /** Throws NOT_FOUND. */
   sandboxOf(id: string): SimulatedSandbox;
   /** Throws NOT_FOUND. */
   containerOf(id: string): SimulatedContainer;
-  /** Tells whoever listens. */
+  /** Sends an event to all listeners. */
   emit(sandbox: SimulatedSandbox, id: string, type: ContainerEventType): void;
   stopSandbox(sandbox: SimulatedSandbox): void;
   removeContainer(container: SimulatedContainer): void;

@@ -8,13 +8,13 @@ import { createAuthority } from '@kruise/machinery/x509/certificate';
 import { createSimulatedNetwork, type ServiceRoutes } from './network.ts';
 import { simulatedNode, testStart } from './testing/simulated-node.ts';
 
-/** A server of this machine, and a node whose Pods find it as they would the API server of their cluster. */
+/** A server of this machine, and a node whose Pods reach it like the API server of their cluster. */
 const name = 'kubernetes.default.svc';
 const issuer = `https://${name}.cluster.local`;
 const advertised = { host: '192.0.2.1', port: 6443 };
 const agnhost = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
 const account = '/var/run/secrets/kubernetes.io/serviceaccount';
-// Certificates are checked by the machine's own time.
+// TLS checks certificates against the machine's own time.
 const authority = createAuthority('test-ca', Date.now());
 const serving = authority.issue({
   subject: { commonName: 'kube-apiserver' },
@@ -76,7 +76,7 @@ async function start(args: readonly string[] = ['pause'], files: readonly string
   return {
     node,
     containerId,
-    /** What a script prints, and its exit code. */
+    /** Runs a script; returns its output and exit code. */
     async sh(script: string) {
       const { stdout, stderr, exitCode } = await node.sh(containerId, script);
       return `${stdout}${stderr}${exitCode}`;
@@ -96,41 +96,41 @@ const trusted = `--cacert ${account}/ca.crt`;
 
 describe('a server outside of the simulation', () => {
   const cases = [
-    ['is asked by name', `curl -s ${trusted} ${bearer} https://${name}/api`, `GET ${name}/api undefined\n0`],
+    ['is reached by name', `curl -s ${trusted} ${bearer} https://${name}/api`, `GET ${name}/api undefined\n0`],
     [
-      'is asked by the address of its Service',
+      'is reached by the address of its Service',
       `curl -s ${trusted} ${bearer} -H 'X-More: yes' https://$KUBERNETES_SERVICE_HOST/api`,
       'GET 10.96.0.1/api yes\n0',
     ],
     [
-      'is sent what there is to send',
+      'receives a request body',
       `curl -s ${trusted} ${bearer} -d '{}' https://${name}/api`,
       `POST ${name}/api undefined\n0`,
     ],
-    ['wants to know who asks', `curl -s ${trusted} https://${name}/api`, 'who are you?\n0'],
+    ['requires authentication', `curl -s ${trusted} https://${name}/api`, 'who are you?\n0'],
     [
-      'has a certificate not everyone takes',
+      'has a certificate that is rejected without its CA',
       `curl ${bearer} https://${name}/api`,
       'curl: (60) SSL certificate problem: unable to verify the first certificate\n60',
     ],
     [
-      'is taken without one by those who say so',
+      'is reached without certificate verification',
       `curl -sk ${bearer} https://${name}/api`,
       `GET ${name}/api undefined\n0`,
     ],
     [
-      'is asked by wget, which checks nothing',
+      'is reached by wget, which verifies nothing',
       `wget -qO- --header "Authorization: Bearer $(cat ${account}/token)" https://${name}/api`,
       `GET ${name}/api undefined\nwget: note: TLS certificate validation not implemented\n0`,
     ],
     [
-      'refuses wget',
+      'rejects wget without a token',
       `wget -qO- --no-check-certificate https://${name}/api`,
       'wget: server returned error: HTTP/1.1 401 Unauthorized\n1',
     ],
-    ['is there on its own port alone', `curl -s https://${name}:444/`, '7'],
+    ['listens only on its own port', `curl -s https://${name}:444/`, '7'],
     [
-      'is the only one',
+      'is the only reachable server',
       'curl -sS https://192.0.2.2/',
       'curl: (7) Failed to connect to 192.0.2.2 port 443: Connection refused\n7',
     ],
@@ -142,7 +142,7 @@ describe('a server outside of the simulation', () => {
     });
   }
 
-  test('is asked by a program of the cluster time and again, with the token of the moment', async () => {
+  test('is polled by an in-cluster client with the current token', async () => {
     const { node, containerId } = await start(['inclusterclient', '--poll-interval=10']);
     const said = async (text: string) => {
       while (!(await node.log(containerId)).includes(text)) await node.pass(10_000);
@@ -156,7 +156,7 @@ describe('a server outside of the simulation', () => {
     );
   });
 
-  test('is found by a program of the cluster, which checks its token by what the issuer says', async () => {
+  test('is found by issuer discovery, which verifies the token', async () => {
     const discovery = (audience: string) => [
       'test-service-account-issuer-discovery',
       '--token-path',

@@ -1,6 +1,6 @@
 /**
- * Processes of simulated containers: programs are async functions, which wait through their process, so that a signal
- * can end them wherever they wait. A process that only waits costs a few objects and no timer.
+ * Processes of simulated containers. Programs are async functions that wait through their process, so that a signal can
+ * end them at any wait. A waiting process costs a few objects and no timer.
  */
 import type { Clock } from '@kruise/values/clock';
 
@@ -26,7 +26,7 @@ export type SignalName = keyof typeof signalNumbers;
 
 const ignoredByDefault: ReadonlySet<SignalName> = new Set(['SIGCHLD', 'SIGCONT', 'SIGWINCH']);
 
-/** The signal a text names, by name with or without `SIG`, or by number. */
+/** Parses a signal by name, with or without `SIG`, or by number. */
 export function signalOf(text: string): SignalName | undefined {
   const upper = text.toUpperCase();
   const name = upper.startsWith('SIG') ? upper : `SIG${upper}`;
@@ -35,12 +35,12 @@ export function signalOf(text: string): SignalName | undefined {
   return entry?.[0] as SignalName | undefined;
 }
 
-/** What whoever waits finds when the process was told to leave what it is doing. */
+/** Thrown from a wait when the process was interrupted. */
 export class ProcessInterrupted extends Error {
   override readonly name = 'ProcessInterrupted';
 }
 
-/** What a process that was killed finds where it waits; it is not to be caught. */
+/** Thrown from a wait when the process was killed; programs must not catch it. */
 export class ProcessKilled extends Error {
   override readonly name = 'ProcessKilled';
 }
@@ -48,42 +48,45 @@ export class ProcessKilled extends Error {
 export type Process = {
   readonly pid: number;
   readonly isAlive: boolean;
-  /** Whether it waits for something. */
+  /** True while the process waits. */
   readonly isWaiting: boolean;
-  /** Waits for something that can be called off. Rejects with `ProcessKilled` if the process ends before. */
+  /** Waits for a cancelable operation. Rejects with `ProcessKilled` if the process exits first. */
   wait<T>(
     start: (resolve: (value: T) => void, reject: (error: unknown) => void) => (() => void) | undefined,
   ): Promise<T>;
   sleep(delayMs: number): Promise<void>;
-  /** Waits for one of some signals, and gives what is said for it. */
+  /** Waits for one of several signals; resolves with the value given for it. */
   waitForSignal<T>(meanings: SignalMeanings<T>): Promise<T>;
-  /** Counts a step of work; now and then a step takes time, so that an endless loop ends no world. */
+  /** Counts a step of work; occasionally a step takes time, so that an endless loop does not block the process. */
   step(): Promise<void> | undefined;
-  /** Has a signal handled, or with undefined left to its default again. */
+  /** Sets the handler of a signal; undefined restores the default. */
   handle(signal: SignalName, handler: (() => void) | 'ignore' | undefined): void;
   signal(signal: SignalName): void;
-  /** Ends whatever it waits for, but not the process: all waits reject with `ProcessInterrupted`. */
+  /** Interrupts the process without ending it: all waits reject with `ProcessInterrupted`. */
   interrupt(): void;
-  /** Ends it, with whatever it waits for. */
+  /** Exits the process and cancels its waits. */
   exit(exitCode: number): void;
 };
 
 export type ProcessOptions = {
   readonly pid: number;
   readonly clock: Clock;
-  /** Whether it is the first of its process namespace. */
+  /** True for the first process of its PID namespace. */
   readonly isInit: boolean;
   onExit(exitCode: number): void;
 };
 
-/** What a busy loop may do, and how long that takes it. */
+/** Steps of a busy loop between pauses, and the length of a pause. */
 const burstSteps = 200;
 const burstMs = 100;
 
-/** Where it was made says nothing about who was killed, and to find that out takes longer than all the rest. */
+/**
+ * One shared error: its stack trace says nothing about the killed process, and capturing it costs more than everything
+ * else.
+ */
 const killed = new ProcessKilled();
 
-/** What signals mean to whoever waits for them. */
+/** Values by signal. */
 export type SignalMeanings<T> = { readonly [S in SignalName]?: T };
 
 type Wait = { cancel: (() => void) | undefined; readonly reject: (error: unknown) => void };
@@ -92,16 +95,18 @@ export function createProcess(options: ProcessOptions): Process {
   return new SimulatedProcess(options);
 }
 
-/** A class, for there may be a hundred thousand: functions of its own would take more than all the rest of it. */
+/**
+ * A class rather than closures: there may be a hundred thousand processes, and closures would dominate their memory.
+ */
 class SimulatedProcess implements Process {
   isAlive = true;
   readonly pid: number;
   readonly #options: ProcessOptions;
   #steps = 0;
-  // Made when needed: most processes wait once and handle nothing.
+  // Created lazily: most processes wait once and handle no signals.
   #waits: Set<Wait> | undefined;
   #handlers: Map<SignalName, (() => void) | 'ignore'> | undefined;
-  // Most servers do this and nothing else, so it takes no functions.
+  // Most servers only wait for a signal, so this wait needs no closures.
   #awaited: { readonly meanings: SignalMeanings<unknown>; readonly resolve: (meaning: unknown) => void } | undefined;
 
   constructor(options: ProcessOptions) {
@@ -139,7 +144,7 @@ class SimulatedProcess implements Process {
 
   waitForSignal<T>(meanings: SignalMeanings<T>): Promise<T> {
     return this.wait<T>((resolve) => {
-      // It is given nothing but what these signals mean.
+      // The cast is safe: it is only called with the values of these signals.
       this.#awaited = { meanings, resolve: resolve as (meaning: unknown) => void };
       return undefined;
     });
@@ -166,7 +171,7 @@ class SimulatedProcess implements Process {
       this.#awaited.resolve(this.#awaited.meanings[signal]);
       return;
     }
-    // The kernel spares the first process of a namespace every signal it does not handle, save SIGKILL.
+    // The kernel discards signals without a handler for the first process of a namespace, except SIGKILL.
     if (signal !== 'SIGKILL' && (this.#options.isInit || ignoredByDefault.has(signal))) return;
     this.exit(128 + signalNumbers[signal]);
   }

@@ -1,4 +1,4 @@
-/** What runs in a simulated container, and what it finds there. */
+/** Programs of simulated containers, and the environment they run in. */
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Input, Output } from './byte-streams.ts';
@@ -6,7 +6,7 @@ import type { FileTree } from './file-tree.ts';
 import type { Listener, NetworkPeer } from './network.ts';
 import type { Process, SignalName } from './process.ts';
 
-/** A program resolves with its exit code. */
+/** A program; resolves with its exit code. */
 export type Program = (context: ProgramContext) => number | Promise<number>;
 
 export type ProgramContext = {
@@ -16,42 +16,44 @@ export type ProgramContext = {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Whether someone sits at the other end of its streams. */
+  /** True if its streams are a terminal. */
   readonly isTerminal: boolean;
   readonly process: Process;
   readonly container: ContainerWorld;
 };
 
-/** What all processes of one container share. */
+/** State shared by all processes of a container. */
 export type ContainerWorld = {
   readonly clock: Clock;
   readonly random: Random;
   readonly hostname: string;
-  /** Laid out when first looked at. */
+  /** Created on first access. */
   readonly files: FileTree;
-  /** Whether there can be a program among the files at a path: no, where nothing was mounted or written there yet. */
+  /**
+   * Reports whether there can be a program among the files at a path: not if nothing was mounted or written there yet.
+   */
   mayHaveProgram(path: string): boolean;
   readonly user: { readonly uid: number; readonly gid: number };
-  /** Whether it may do as it likes with its node, and whether a program may run as its owner rather than its caller. */
+  /** Whether the container is privileged, and whether a setuid program may raise its privileges. */
   readonly privileges: { readonly isPrivileged: boolean; readonly mayEscalate: boolean };
   readonly network: NetworkPeer;
-  /** Answers on a port until it is released or the container ends. */
+  /** Listens on a port until it is released or the container exits. */
   listen(port: number, listener: Listener): () => void;
-  /** The kernel's settings for the Pod, as far as it made any. */
+  /** Kernel parameters of the Pod. */
   readonly sysctls: Readonly<Record<string, string>>;
-  /** The ports the Pod says the container listens on. */
+  /** Container ports that the Pod declares. */
   readonly declaredPorts: readonly number[];
   readonly startedAt: number;
-  /** The program behind a name or path, looked up along PATH; undefined if there is none. */
+  /** Finds a program by name along PATH, or by path; undefined if it does not exist. */
   findProgram(name: string, environment: ReadonlyMap<string, string>, directory: string): Program | undefined;
-  /** Starts another process beside the calling one. */
+  /** Starts another process. */
   spawn(run: (process: Process) => Promise<number>): Spawned;
-  /** Where the first process writes: the container's log. */
+  /** Returns the output of the first process: the container log. */
   mainOutput(stream: 'stdout' | 'stderr'): Output;
-  /** Takes memory for a moment; whoever takes more than the container may have is killed. */
+  /** Allocates memory for a moment; the container is OOM-killed if it exceeds its limit. */
   takeMemory(bytes: number): void;
   processes(): readonly { readonly pid: number; readonly command: string }[];
-  /** False if there is no such process. */
+  /** Returns false if the process does not exist. */
   signal(pid: number, signal: SignalName): boolean;
 };
 

@@ -7,19 +7,19 @@ import { createRegistry } from './registry.ts';
 const registry = createRegistry();
 const digestOf = (image: string) => registry.resolve(image).image.digest;
 
-describe('images there are', () => {
+describe('existing images', () => {
   test('two tags may be one image', () => {
     assert.equal(digestOf('docker.io/library/nginx:alpine'), digestOf('nginx:mainline-alpine'));
     assert.notEqual(digestOf('nginx:alpine'), digestOf('nginx:latest'));
     assert.notEqual(digestOf('nginx:1.21'), digestOf('nginx:1.22'));
   });
 
-  test('an image has the same digest each time, and everywhere', () => {
+  test('an image has the same digest every time and on every registry', () => {
     assert.equal(createRegistry().resolve('nginx:1.21').image.digest, digestOf('docker.io/library/nginx:1.21'));
     assert.match(digestOf('nginx'), /^sha256:[0-9a-f]{64}$/);
   });
 
-  test('an image can be had by its digest', () => {
+  test('an image can be pulled by its digest', () => {
     const digest = digestOf('nginx:1.21');
     const { image, reference } = registry.resolve(`nginx@${digest}`);
     assert.deepEqual(
@@ -28,7 +28,7 @@ describe('images there are', () => {
     );
   });
 
-  test('anything of a public registry that is not official is taken to exist', () => {
+  test('unofficial images of a public registry are assumed to exist', () => {
     for (const image of [
       'quay.io/team/app:v1',
       'ghcr.io/a/b/c:d',
@@ -40,7 +40,7 @@ describe('images there are', () => {
   });
 });
 
-describe('images there are not', () => {
+describe('missing images', () => {
   const cases: readonly [image: string, code: string, message: RegExp][] = [
     [
       'foo:non-existent',
@@ -67,7 +67,7 @@ describe('images there are not', () => {
     });
   }
 
-  test('a private image can be had with a password', () => {
+  test('a private image can be pulled with credentials', () => {
     const auth = { username: '_json_key', password: 'secret' };
     assert.ok(registry.resolve('gcr.io/authenticated-image-pulling/alpine:3.7', auth));
   });
@@ -78,12 +78,12 @@ describe('images there are not', () => {
     }
   });
 
-  test('an image nothing is known of does not run as root', () => {
+  test('an unknown image does not run as root', () => {
     assert.equal(registry.resolve('ghcr.io/team/app:v1').image.user, 65532);
     assert.equal(registry.resolve('busybox:1').image.user, undefined);
   });
 
-  test('registries can be added, all of them even', () => {
+  test('registries can be added, or all be allowed', () => {
     assert.ok(createRegistry({ hosts: ['registry.corp.example'] }).resolve('registry.corp.example/team/app:v1'));
     const every = createRegistry({ hosts: ['*'] });
     assert.ok(every.resolve('10.0.0.7:5000/x:1'));
@@ -101,7 +101,7 @@ describe('images on a node', () => {
     assert.equal(store.list().length, 1);
   });
 
-  test('removing one name leaves the other, removing the id leaves none', () => {
+  test('removing one name keeps the other, removing the ID removes both', () => {
     const store = createImageStore();
     store.add(registry.resolve('nginx:mainline-alpine'));
     const { image } = store.add(registry.resolve('nginx:alpine'));
@@ -112,7 +112,7 @@ describe('images on a node', () => {
     assert.deepEqual(store.list(), []);
   });
 
-  test('with its last tag an image goes', () => {
+  test('an image is removed with its last tag', () => {
     const store = createImageStore();
     store.add(registry.resolve('nginx:1.21'));
     store.remove('docker.io/library/nginx:1.21');
@@ -128,10 +128,10 @@ describe('images on a node', () => {
     assert.equal(store.find(`nginx@${digest}`)?.image.id, stored.image.id);
   });
 
-  test('what stands for several images is refused', () => {
+  test('an ambiguous ID prefix is rejected', () => {
     const store = createImageStore();
     const ids = new Set<string>();
-    // Of so many images some have the first four digits of their ids in common.
+    // With this many images some share the first four digits of their IDs.
     for (let index = 0; index < 1000; index++) ids.add(store.add(registry.resolve(`acme/app:v${index}`)).image.id);
     const prefixes = Map.groupBy(ids, (id) => id.slice('sha256:'.length, 'sha256:'.length + 4));
     const [shared] = [...prefixes].find(([, group]) => group.length > 1) ?? [];

@@ -1,4 +1,4 @@
-/** The registries of the simulated world: which images there are to pull, and how a pull fails. */
+/** Simulated image registries: which images exist, and how pulls fail. */
 import { createHash } from 'node:crypto';
 import { type ImageReference, parseImageReference } from '@kruise/api/core/image-reference';
 import { GrpcError, type StatusCode } from '@kruise/client/grpc/status';
@@ -7,28 +7,28 @@ import { type ImageDefinition, wellKnownImages } from './well-known-images.ts';
 
 /** An image in a registry. */
 export type RegistryImage = {
-  /** Of its manifest: what `name@digest` names. */
+  /** Manifest digest, as in `name@digest`. */
   readonly digest: string;
-  /** Of its configuration: what it is called on a node. */
+  /** Configuration digest, the image ID on a node. */
   readonly id: string;
   readonly sizeBytes: number;
-  /** Whom it runs as, by number or by name; root if nobody. */
+  /** User of the image, by number or name; root if absent. */
   readonly user: number | string | undefined;
-  /** Undefined for images the simulation knows nothing of: whatever they are told to run is taken for a server. */
+  /** Undefined for unknown images, whose command is simulated as a server. */
   readonly definition: ImageDefinition | undefined;
 };
 
 export type Registry = {
-  /** Throws a `GrpcError` with containerd's text if there is no such image, or it may not be had. */
+  /** Throws a `GrpcError` with containerd's text if the image does not exist or access is denied. */
   resolve(image: string, auth?: AuthConfig): ResolvedImage;
 };
 
 export type ResolvedImage = { readonly reference: ImageReference; readonly image: RegistryImage };
 
 export type RegistryOptions = {
-  /** Further registry hosts that have every image one asks for; `*` for all. */
+  /** Additional registry hosts that serve every requested image; `*` for all. */
   readonly hosts?: readonly string[];
-  /** Further images, which go before the well-known ones. */
+  /** Additional images, which take precedence over the well-known ones. */
   readonly images?: readonly ImageDefinition[];
 };
 
@@ -44,14 +44,14 @@ const hosts = [
   'registry.gitlab.com',
 ];
 const hostSuffixes = ['.gcr.io', '.pkg.dev', '.aliyuncs.com', '.amazonaws.com', '.azurecr.io'];
-/** Names that only a private network knows: whoever writes one has such a registry. */
+/** Hosts of private networks are assumed to have every image. */
 const privateHost = /^localhost(:\d+)?$|\.(local|internal|lan)(:\d+)?$/;
-/** Repositories that Kubernetes' own tests know to need a password. */
+/** Repositories that need credentials in Kubernetes' own tests. */
 const privateRepositories = /^gcr\.io\/(authenticated-image-pulling|k8s-authenticated-test)\//;
-/** Names chosen to be missing. */
+/** Image names that are chosen to be missing. */
 const missing = /(non?-?exist|not-?(exist|found)|no-?such|does-?not|missing|invalid|^404$)/i;
 const genericMegabytes = 50;
-/** Not root, so that Pods that insist on that (`runAsNonRoot`) can use images nothing is known of. */
+/** Not root, so that Pods with `runAsNonRoot` can use unknown images. */
 const genericUser = 65532;
 
 export function createRegistry({ hosts: moreHosts = [], images = [] }: RegistryOptions = {}): Registry {
@@ -95,18 +95,18 @@ export function createRegistry({ hosts: moreHosts = [], images = [] }: RegistryO
   return { resolve };
 }
 
-/** The full name of a reference, by which it is kept on a node. */
+/** Returns the full name of a reference, under which it is stored on a node. */
 export function nameOf({ repository, tag, digest }: ImageReference): string {
   return digest === undefined ? `${repository}:${tag ?? 'latest'}` : `${repository}@${digest}`;
 }
 
 function imageOf({ repository, tag, digest }: ImageReference, definition: ImageDefinition | undefined): RegistryImage {
-  // Tags that are one image share their first one's name; the same image in two repositories shares its digest.
+  // Tags of the same image share the name of the first one; the same image in two repositories shares its digest.
   const tagName =
     tag === undefined ? undefined : (definition?.sameTags?.find((tags) => tags.includes(tag))?.[0] ?? tag);
   const ownDigest = digest ?? sha256(`manifest of ${definition?.repositories[0] ?? repository}:${tagName}`);
   const base = (definition?.megabytes ?? genericMegabytes) * 1e6;
-  // A version is not exactly as large as the next.
+  // Image sizes vary slightly between versions.
   const variation = Number.parseInt(ownDigest.slice(-4), 16) / 0xffff;
   return {
     digest: ownDigest,

@@ -1,6 +1,6 @@
 import { GrpcError, type StatusCode } from '@kruise/client/grpc/status';
 
-/** A failure of the simulated runtime, as one of another process would arrive. */
+/** Returns an error of the simulated runtime, as it would arrive from another process. */
 export function runtimeError(code: StatusCode, message: string): GrpcError {
   return new GrpcError(code, message, { wasSent: true });
 }

@@ -1,4 +1,4 @@
-/** CRI's calls about sandboxes. */
+/** CRI calls of sandboxes. */
 import type { PodSandboxConfig } from '../messages.ts';
 import type { RuntimeService } from '../runtime.ts';
 import { containerStatus } from './container.ts';
@@ -18,7 +18,7 @@ type SandboxCalls = Pick<
 
 export function sandboxCalls(node: NodeState): SandboxCalls {
   const { sandboxes, scripting, sandboxNetwork, host, newId, sandboxOf, stopSandbox, removeContainer, emit } = node;
-  /** Names that are taken, by Pod: of sandboxes there are, and of those that are being made. */
+  /** Reserved names by Pod: of existing sandboxes and of those being created. */
   const reserved = new Map<string, Set<string>>();
 
   function reserve(uid: string, name: string): void {

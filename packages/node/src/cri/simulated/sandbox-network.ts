@@ -1,4 +1,4 @@
-/** Addresses of a node's sandboxes, and the ways that lead to them. */
+/** Addresses and host ports of a node's sandboxes. */
 
 import { type AddressPool, createAddressPool } from './address-pool.ts';
 import type { NetworkPeer, SimulatedNetwork } from './network.ts';
@@ -8,9 +8,9 @@ import { isOnHostNetwork, type SimulatedSandbox } from './sandbox.ts';
 
 export type SandboxNetwork = {
   readonly isReady: boolean;
-  /** Where addresses come from, unless that is known: sandboxes keep theirs. */
+  /** Sets the Pod CIDRs unless they are already set: sandboxes keep their addresses. */
   setRanges(podCidr: string): void;
-  /** Gives a sandbox its addresses, and has the node's ports lead to it. */
+  /** Assigns addresses to a sandbox and forwards its host ports. */
   connect(sandbox: SimulatedSandbox): void;
   disconnect(sandbox: SimulatedSandbox): void;
   seenFrom(sandbox: SimulatedSandbox): NetworkPeer;
@@ -42,7 +42,7 @@ export function createSandboxNetwork({ network, nodeAddress, podCidr }: SandboxN
     return addresses;
   }
 
-  /** The address of the node that a port is opened on. */
+  /** Returns the node address that a host port is opened on. */
   function hostAddress(hostIp: string): string {
     if (hostIp === '' || hostIp === '0.0.0.0' || hostIp === '::') return nodeAddress;
     return isLoopback(hostIp) ? loopbackOf(nodeAddress) : hostIp;

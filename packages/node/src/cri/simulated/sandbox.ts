@@ -3,21 +3,21 @@ import type { PodSandbox } from '../runtime.ts';
 import type { SimulatedContainer } from './container.ts';
 import type { NetworkInterface } from './network.ts';
 
-/** A sandbox of the simulated runtime, and what is in it. */
+/** A sandbox of the simulated runtime. */
 export type SimulatedSandbox = {
   readonly id: string;
   readonly config: PodSandboxConfig;
   readonly runtimeHandler: string;
   readonly createdAt: bigint;
   state: PodSandboxState;
-  /** Its own; none on the host's network. */
+  /** IPs of the sandbox; empty for the host network. */
   addresses: readonly string[];
-  /** One an address: its own, or the node's. */
+  /** One interface per address: the sandbox's, or the node's. */
   interfaces: readonly NetworkInterface[];
   readonly containers: Set<SimulatedContainer>;
-  /** What was last told of it, and with which addresses. */
+  /** Memoized status and the addresses it was built with. */
   told: { readonly status: PodSandboxStatus; readonly addresses: readonly string[] } | undefined;
-  /** Ends what is forwarded from the node's ports. */
+  /** Closes the forwarded host ports. */
   releasePorts: (() => void) | undefined;
 };
 
@@ -42,7 +42,7 @@ export function sandboxMessage(sandbox: SimulatedSandbox): PodSandbox {
   };
 }
 
-/** Asked for again and again, and seldom another. */
+/** Returns the memoized status: it is read often and changes rarely. */
 export function sandboxStatus(sandbox: SimulatedSandbox): PodSandboxStatus {
   const { told, state, addresses } = sandbox;
   if (told?.status.state !== state || told.addresses !== addresses) {

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ScriptError, scriptOf, stepAt } from './script.ts';
 
-test('a container’s own annotation goes before the Pod’s', () => {
+test('a container’s annotation overrides the Pod’s', () => {
   const annotations = { 'sim.kruise.io/exit-code': '1', 'web.sim.kruise.io/exit-code': '2,0' };
   assert.deepEqual(scriptOf(annotations, 'web').exitCodes, [2, 0]);
   assert.deepEqual(scriptOf(annotations, 'other').exitCodes, [1]);
 });
 
-test('a Pod without scripts has an empty one', () => {
+test('a Pod without annotations has an empty script', () => {
   assert.deepEqual(scriptOf({ other: 'x' }), scriptOf(undefined));
 });
 
-test('quantities and durations are as everywhere', () => {
+test('quantities and durations have the Kubernetes formats', () => {
   const script = scriptOf({
     'sim.kruise.io/cpu': '250m',
     'sim.kruise.io/memory': '64Mi',
@@ -31,15 +31,15 @@ describe('a timeline', () => {
     [15_000, 'refuse'],
     [1e9, 'refuse'],
   ] as const) {
-    test(`says ${expected} after ${elapsedMs} ms`, () => assert.equal(stepAt(steps, elapsedMs), expected));
+    test(`returns ${expected} after ${elapsedMs} ms`, () => assert.equal(stepAt(steps, elapsedMs), expected));
   }
 
-  test('whose last step ends goes on with it', () => {
+  test('whose last step has a duration continues with it', () => {
     assert.equal(stepAt([{ value: 'a', forMs: 10 }], 50), 'a');
   });
 });
 
-describe('annotations that cannot be read', () => {
+describe('malformed annotations', () => {
   for (const [key, value] of [
     ['start-latency', '5'],
     ['start-latency', '-5s'],

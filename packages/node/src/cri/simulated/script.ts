@@ -1,6 +1,6 @@
 /**
- * What a Pod's annotations script: `sim.kruise.io/<key>` for all of its containers, `<container>.sim.kruise.io/<key>`
- * for one. `docs/simulated-runtime.md` has the list for users.
+ * Simulation annotations of a Pod: `sim.kruise.io/<key>` for all its containers, `<container>.sim.kruise.io/<key>` for
+ * one. `docs/simulated-runtime.md` documents them.
  */
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { ParseError } from '@kruise/values/parse-error';
@@ -9,7 +9,7 @@ import type { StringMap } from '../messages.ts';
 
 export const annotationPrefix = 'sim.kruise.io/';
 
-/** A step of a timeline: what holds, and for how long; the last holds for good. */
+/** A step of a timeline: a value and its duration; the last one lasts forever. */
 export type Step = { readonly value: string; readonly forMs: number };
 
 export type Script = {
@@ -23,16 +23,16 @@ export type Script = {
   readonly startLatencyMs: number;
   readonly startError: string | undefined;
   readonly startFailures: number | undefined;
-  /** Replaces the command: the container serves until it is told to stop, or until `runForMs` is over. */
+  /** Replaces the command: the container serves until it is stopped or `runForMs` has passed. */
   readonly runForMs: number | undefined;
-  /** By attempt; the last for all that follow. */
+  /** Exit codes by attempt; the last one is used for all later attempts. */
   readonly exitCodes: readonly number[] | undefined;
   readonly oomAfterMs: number | undefined;
-  /** How long it takes to stop when asked to; `never` if it has to be killed. */
+  /** Time to stop after the stop signal; `never` if only SIGKILL stops it. */
   readonly stopLatencyMs: number | 'never' | undefined;
-  /** From the start: an HTTP status, `refuse` or `hang`. */
+  /** Timeline of responses since the start: an HTTP status, `refuse` or `hang`. */
   readonly answers: readonly Step[] | undefined;
-  /** From the start: exit codes of commands run by exec. */
+  /** Timeline of exit codes of exec commands since the start. */
   readonly execResults: readonly Step[] | undefined;
   readonly execLatencyMs: number;
   readonly logLine: string | undefined;
@@ -42,12 +42,12 @@ export type Script = {
   readonly diskBytes: number | undefined;
 };
 
-/** An annotation that cannot be read; fails whatever it was to script. */
+/** Malformed annotation; the scripted operation fails. */
 export class ScriptError extends Error {
   override readonly name = 'ScriptError';
 }
 
-/** Reads the script of a Pod, or of one of its containers. */
+/** Parses the annotations of a Pod, or of one of its containers. */
 export function scriptOf(annotations: StringMap | undefined, container?: string): Script {
   if (!annotations || !hasScript(annotations)) return emptyScript;
   const get = (key: string): string | undefined =>
@@ -91,7 +91,7 @@ export function scriptOf(annotations: StringMap | undefined, container?: string)
   };
 }
 
-/** What a timeline says at a time after its start. */
+/** Returns the value of a timeline at an elapsed time. */
 export function stepAt(steps: readonly Step[], elapsedMs: number): string {
   let rest = elapsedMs;
   for (const { value, forMs } of steps) {
@@ -127,7 +127,7 @@ function answer(text: string): void {
   }
 }
 
-/** Reads `200 for 30s, 503 for 10s, refuse`. */
+/** Parses `200 for 30s, 503 for 10s, refuse`. */
 function timeline(text: string, check: (value: string) => unknown): readonly Step[] {
   return text.split(',').map((part) => {
     const [value = '', duration] = part.trim().split(/(?<!\s)\s+for\s+/);

@@ -1,27 +1,27 @@
-/** What annotations script, carried out: failures that come so often, and time that passes. */
+/** Execution of simulation annotations: counted failures and delays. */
 import { after, type Clock } from '@kruise/values/clock';
 import type { StringMap } from '../messages.ts';
 import { runtimeError } from './runtime-error.ts';
 import { type Script, ScriptError, scriptOf } from './script.ts';
 
 export type Scripting = {
-  /** Throws INVALID_ARGUMENT if an annotation cannot be read. */
+  /** Throws INVALID_ARGUMENT if an annotation is malformed. */
   read(annotations: StringMap | undefined, container?: string): Script;
-  /** Rejects with CANCELLED if the caller gives up. */
+  /** Rejects with CANCELLED if the caller aborts. */
   passTime(delayMs: number, signal: AbortSignal | undefined): Promise<void>;
-  /** Whether something of a Pod is to fail this time; each time counts. */
+  /** Reports whether an operation of a Pod fails this time; every call counts. */
   fails(podUid: string, what: string, failure: ScriptedFailure): boolean;
-  /** The Pod is gone. */
+  /** Removes the counters of a deleted Pod. */
   forget(podUid: string): void;
 };
 
 export type ScriptedFailure = {
   readonly error: string | undefined;
-  /** How often; without it, always. */
+  /** Number of failures; unlimited if absent. */
   readonly limit: number | undefined;
 };
 
-/** When `ended` is aborted, no time passes any more for whoever waits. */
+/** Creates the executor; when `ended` is aborted, pending delays never end. */
 export function createScripting(clock: Clock, ended?: AbortSignal): Scripting {
   const counts = new Map<string, Map<string, number>>();
   return {

@@ -4,8 +4,8 @@ import { type GrpcError, goErrorText } from '@kruise/client/grpc/status';
 import type { ContainerEventResponse } from '../messages.ts';
 import { lastedMs, scripted, simulatedNode, testStart } from './testing/simulated-node.ts';
 
-describe('scripted life', () => {
-  test('a container runs for as long as it is told, then exits as it is told', async () => {
+describe('scripted lifecycle', () => {
+  test('a container runs for the scripted time and exits with the scripted code', async () => {
     const node = simulatedNode();
     const annotations = scripted({ 'run-for': '10s', 'exit-code': '3' });
     const { containerId } = await node.runContainer({ image: 'nginx', annotations });
@@ -17,7 +17,7 @@ describe('scripted life', () => {
     assert.equal(lastedMs(status), 10_000);
   });
 
-  test('exit codes go by attempt, the last for all that follow', async () => {
+  test('exit codes are used by attempt, the last one for all later attempts', async () => {
     const node = simulatedNode();
     const annotations = scripted({ 'exit-code': '1,2' });
     const codes: number[] = [];
@@ -30,7 +30,7 @@ describe('scripted life', () => {
     assert.deepEqual(codes, [1, 2, 2, 2]);
   });
 
-  test('starting takes its time, and fails as often as it is told', async () => {
+  test('starting has the scripted latency and failures', async () => {
     const node = simulatedNode();
     const annotations = scripted({ 'start-latency': '2s', 'start-error': 'no luck', 'start-failures': '1' });
     const config = { metadata: { name: 'pod', namespace: 'default', uid: 'u', attempt: 0 }, annotations };
@@ -45,7 +45,7 @@ describe('scripted life', () => {
     assert.equal((await node.status((await starting).containerId)).state, 'CONTAINER_RUNNING');
   });
 
-  test('a sandbox fails as often as it is told, and leaves nothing behind', async () => {
+  test('a sandbox has the scripted failures and leaves nothing behind', async () => {
     const node = simulatedNode();
     const config = {
       metadata: { name: 'pod', namespace: 'default', uid: 'u', attempt: 0 },
@@ -57,7 +57,7 @@ describe('scripted life', () => {
     await node.runSandbox(config);
   });
 
-  test('a pull takes its time, tells how far it is, and fails as often as it is told', async () => {
+  test('a pull has the scripted latency, progress and failures', async () => {
     const node = simulatedNode();
     const image = { image: 'nginx:1.21', annotations: scripted({ 'pull-latency': '10s', 'pull-failures': '1' }) };
     const failed = assert.rejects(node.runtime.pullImage({ image }), /failed to pull and unpack image "nginx:1\.21"/);
@@ -77,7 +77,7 @@ describe('scripted life', () => {
     );
   });
 
-  test('a pull takes as long as the image is large, and no time if it is there', async () => {
+  test('a pull takes time in proportion to the image size, and none if the image is present', async () => {
     const node = simulatedNode({ pullBytesPerSecond: 1e6 });
     const image = { image: 'busybox' };
     let pulledAt = 0;
@@ -90,7 +90,7 @@ describe('scripted life', () => {
     await node.runtime.pullImage({ image });
   });
 
-  test('a pull that is called off ends', async () => {
+  test('a pull can be aborted', async () => {
     const node = simulatedNode({ pullBytesPerSecond: 1 });
     const caller = new AbortController();
     const pull = node.runtime.pullImage({ image: { image: 'nginx' } }, { signal: caller.signal });
@@ -98,7 +98,7 @@ describe('scripted life', () => {
     await assert.rejects(pull, (error) => (error as GrpcError).code === 'CANCELLED');
   });
 
-  test('an unreadable annotation fails what it scripts', async () => {
+  test('a malformed annotation fails the scripted operation', async () => {
     const node = simulatedNode();
     await assert.rejects(
       node.runSandbox({ annotations: scripted({ 'sandbox-latency': 'soon' }) }),
@@ -106,7 +106,7 @@ describe('scripted life', () => {
     );
   });
 
-  test('stopping takes as long as it is told', async () => {
+  test('stopping has the scripted latency', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({
       image: 'nginx',
@@ -119,7 +119,7 @@ describe('scripted life', () => {
     assert.deepEqual([status.exitCode, lastedMs(status)], [0, 7000]);
   });
 
-  test('what never stops is killed', async () => {
+  test('a container that never stops is killed', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({
       image: 'nginx',
@@ -131,7 +131,7 @@ describe('scripted life', () => {
     assert.equal((await node.status(containerId)).exitCode, 137);
   });
 
-  test('whoever calls off stopping leaves it running until the next', async () => {
+  test('an aborted stop leaves the container running', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ command: ['sleep', '1000'] });
     const caller = new AbortController();
@@ -146,7 +146,7 @@ describe('scripted life', () => {
 describe('memory', () => {
   const linux = { resources: { memoryLimitInBytes: 100 * 2 ** 20 } };
 
-  test('more than the limit is the end', async () => {
+  test('usage above the limit is OOM-killed', async () => {
     const node = simulatedNode();
     const annotations = scripted({ memory: '200Mi' });
     const { containerId } = await node.runContainer({ image: 'nginx', annotations, config: { linux } });
@@ -154,7 +154,7 @@ describe('memory', () => {
     assert.deepEqual([exitCode, reason], [137, 'OOMKilled']);
   });
 
-  test('a limit lowered below what is used is the end', async () => {
+  test('a limit below the usage is OOM-killed', async () => {
     const node = simulatedNode();
     const annotations = scripted({ memory: '80Mi' });
     const { containerId } = await node.runContainer({ image: 'nginx', annotations, config: { linux } });
@@ -163,7 +163,7 @@ describe('memory', () => {
     assert.equal((await node.status(containerId)).reason, 'OOMKilled');
   });
 
-  test('a block larger than the limit is the end of dd', async () => {
+  test('a dd block above the limit is OOM-killed', async () => {
     const node = simulatedNode();
     const command = ['sh', '-c', 'sleep 1; dd if=/dev/zero of=/dev/null bs=200M'];
     const { containerId } = await node.runContainer({ command, config: { linux } });
@@ -171,7 +171,7 @@ describe('memory', () => {
     assert.equal((await node.status(containerId)).reason, 'OOMKilled');
   });
 
-  test('it runs out when it is told to', async () => {
+  test('a container is OOM-killed at the scripted time', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'nginx', annotations: scripted({ 'oom-after': '1m' }) });
     await node.pass(60_000);
@@ -179,8 +179,8 @@ describe('memory', () => {
   });
 });
 
-describe('probes by command', () => {
-  test('results go along a timeline', async () => {
+describe('exec probes', () => {
+  test('results follow a timeline', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'nginx', annotations: scripted({ exec: '1 for 5s, 0' }) });
     const probe = async () => (await node.runtime.execSync({ containerId, cmd: ['whatever'] })).exitCode;
@@ -202,7 +202,7 @@ describe('probes by command', () => {
 });
 
 describe('logs', () => {
-  test('a line is written every so often', async () => {
+  test('a line is written periodically', async () => {
     const node = simulatedNode();
     const annotations = scripted({ 'log-line': 'tick', 'log-every': '10s' });
     const { containerId } = await node.runContainer({ image: 'nginx', annotations });
@@ -210,7 +210,7 @@ describe('logs', () => {
     assert.equal(await node.log(containerId), 'tick\ntick\ntick\ntick\n');
   });
 
-  test('old entries make room for new ones', async () => {
+  test('old entries are dropped for new ones', async () => {
     const node = simulatedNode({ maxLogBytes: 20_000 });
     const command = ['sh', '-c', 'for i in $(seq 1000); do echo line $i; done'];
     const { containerId } = await node.runContainer({ command });
@@ -220,7 +220,7 @@ describe('logs', () => {
     assert.equal(lines.at(-1), 'line 1000');
   });
 
-  test('entries have times, and can be read from one on', async () => {
+  test('entries have times, and can be read since a time', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ command: ['sh', '-c', 'echo a; sleep 10; echo b'] });
     await node.pass(20_000);
@@ -231,7 +231,7 @@ describe('logs', () => {
     );
   });
 
-  test('long lines come in parts', async () => {
+  test('long lines are split into partial entries', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ command: ['sh', '-c', 'printf "%040000d\\n" 1'] });
     await node.pass(0);
@@ -246,7 +246,7 @@ describe('logs', () => {
     );
   });
 
-  test('what a terminal shows is all on one stream', async () => {
+  test('terminal output is on one stream', async () => {
     const node = simulatedNode();
     const command = ['sh', '-c', 'echo out; echo err >&2'];
     const { containerId } = await node.runContainer({ command, config: { tty: true } });
@@ -266,7 +266,7 @@ describe('files', () => {
     assert.match((await node.sh(containerId, 'cat /etc/hosts-original')).stdout, /^127\.0\.0\.1\tlocalhost$/m);
   });
 
-  test('a script that is mounted can be run, if it may be', async () => {
+  test('a mounted script runs if it is executable', async () => {
     const node = simulatedNode();
     await node.runtime.files.makeDirectory('/volumes/scripts');
     await node.runtime.files.writeFile('/volumes/scripts/run.sh', '#!/bin/sh\necho ran $1\n', { mode: 0o755 });
@@ -286,7 +286,7 @@ describe('files', () => {
     );
   });
 
-  test('a root that is read-only is not written to, though its mounts are', async () => {
+  test('a read-only root cannot be written to, but its mounts can', async () => {
     const node = simulatedNode();
     await node.runtime.files.makeDirectory('/volumes/data');
     const linux = { securityContext: { readonlyRootfs: true } };
@@ -296,7 +296,7 @@ describe('files', () => {
     assert.equal((await node.sh(containerId, 'echo x > /data/x; cat /data/x /etc/hostname')).stdout, 'x\npod-1\n');
   });
 
-  test('a removed container gives its space back', async () => {
+  test('a removed container frees its space', async () => {
     const node = simulatedNode();
     const used = async () => (await node.runtime.imageFsInfo({})).containerFilesystems[0]?.usedBytes;
     const before = await used();
@@ -307,7 +307,7 @@ describe('files', () => {
     assert.equal(await used(), before);
   });
 
-  test('a checkpoint is written where it is wanted', async () => {
+  test('a checkpoint is written to its location', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ command: ['sleep', 'infinity'] });
     await node.runtime.checkpointContainer({ containerId, location: '/checkpoints/one.tar' });
@@ -315,8 +315,8 @@ describe('files', () => {
   });
 });
 
-describe('resource use', () => {
-  test('is as the Pod says, within its limits', async () => {
+describe('resource usage', () => {
+  test('is as scripted, within the limits', async () => {
     const node = simulatedNode();
     const linux = { resources: { cpuQuota: 50_000, cpuPeriod: 100_000, memoryLimitInBytes: 200 * 2 ** 20 } };
     const annotations = scripted({ cpu: '2', memory: '50Mi', disk: '1Gi' });
@@ -335,7 +335,7 @@ describe('resource use', () => {
 });
 
 describe('events', () => {
-  test('tell a container’s life, and its sandbox’s', async () => {
+  test('report the lifecycle of a container and its sandbox', async () => {
     const node = simulatedNode();
     const told: string[] = [];
     const listener = new AbortController();
@@ -369,8 +369,8 @@ function shown({ containerId, containerEventType }: ContainerEventResponse): str
   return `${containerId} ${containerEventType.replace(/^CONTAINER_|_EVENT$/g, '')}`;
 }
 
-describe('what a kubelet quotes', () => {
-  test('a missing command is told of in runc’s words', async () => {
+describe('error texts that a kubelet quotes', () => {
+  test('a missing command has runc’s error message', async () => {
     const node = simulatedNode();
     const failure = await node.runContainer({ command: ['/does/not/exist'] }).catch((error: GrpcError) => error);
     assert.match(
@@ -379,7 +379,7 @@ describe('what a kubelet quotes', () => {
     );
   });
 
-  test('an image that is not there cannot be run', async () => {
+  test('a missing image cannot be run', async () => {
     const node = simulatedNode();
     const podSandboxId = await node.runSandbox();
     const config = { metadata: { name: 'a', attempt: 0 }, image: { image: 'nginx' } };
@@ -391,7 +391,7 @@ describe('what a kubelet quotes', () => {
   });
 });
 
-test('a node that is switched off leaves nothing to wait for', async () => {
+test('a powered-off node leaves no timers', async () => {
   const off = new AbortController();
   const node = simulatedNode({ signal: off.signal });
   const agnhost = 'registry.k8s.io/e2e-test-images/agnhost:2.53';

@@ -1,4 +1,4 @@
-/** A container runtime in memory: CRI without containers, for as many nodes as one likes. */
+/** Container runtime in memory: CRI without containers, for any number of nodes. */
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { NodeRuntime } from '../runtime.ts';
@@ -18,23 +18,23 @@ import { containerStats, sandboxStats } from './stats.ts';
 export type SimulatedRuntimeOptions = {
   readonly clock: Clock;
   readonly random: Random;
-  /** Shared by the nodes that are to reach each other's Pods. */
+  /** Network shared by the nodes whose Pods reach each other. */
   readonly network?: SimulatedNetwork;
-  /** Shared as well, for the same images on all nodes. */
+  /** Registry, shared for the same images on all nodes. */
   readonly registry?: Registry;
-  /** The node's own, for Pods on its network and ports of its own. */
+  /** IP of the node, for host-network Pods and host ports. */
   readonly nodeAddress?: string;
-  /** Where Pod addresses come from, comma-separated; without it the network is not ready before the kubelet tells. */
+  /** Pod CIDRs, comma-separated; without them the network is not ready until the kubelet sets them. */
   readonly podCidr?: string;
-  /** Images that are there from the start. */
+  /** Images that are present from the start. */
   readonly images?: readonly string[];
-  /** What a pull takes, unless a Pod scripts it. */
+  /** Speed of image pulls, unless a Pod scripts it. */
   readonly pullBytesPerSecond?: number;
-  /** How much all files of the node and its containers may take. */
+  /** Disk quota of the node and its containers. */
   readonly maxFileBytes?: number;
-  /** How much of a container's log is kept. */
+  /** Maximum size of a container log. */
   readonly maxLogBytes?: number;
-  /** Switches the node off when aborted: whatever runs on it ends, and no timer is left. */
+  /** Powers the node off when aborted: all containers end, and no timer is left. */
   readonly signal?: AbortSignal;
 };
 

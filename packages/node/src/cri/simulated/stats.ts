@@ -1,4 +1,4 @@
-/** Resource use of simulated containers: what their annotations say, or what an idle process takes. */
+/** Resource usage of simulated containers: from their annotations, or that of an idle process. */
 
 import type { ContainerStats, CpuUsage, MemoryUsage, PodSandboxStats } from '../messages.ts';
 import { instantOfNanoseconds } from '../nanoseconds.ts';
@@ -67,11 +67,11 @@ export function sandboxStats(sandbox: SimulatedSandbox, timestamp: bigint): PodS
   };
 }
 
-/** A rate that does not change: what was used is what time has passed at it. */
+/** The CPU rate is constant, so the usage is the rate times the elapsed time. */
 function cpuOf({ script, startedAt, resources }: SimulatedContainer, timestamp: bigint): CpuUsage {
   const { cpuQuota = 0, cpuPeriod = 0 } = resources;
   const limit = cpuQuota > 0 && cpuPeriod > 0 ? cpuQuota / cpuPeriod : Number.POSITIVE_INFINITY;
-  // As with a real quota, more than it is not to be had.
+  // As with a real CFS quota, the usage cannot exceed the limit.
   const cores = Math.min(script.cpuCores ?? idleCores, limit);
   const elapsedMs = Math.max(0, instantOfNanoseconds(timestamp) - instantOfNanoseconds(startedAt));
   return {

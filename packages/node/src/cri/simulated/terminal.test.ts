@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
 import { simulatedNode } from './testing/simulated-node.ts';
 
-/** A shell in a terminal: what is typed into it, and what it shows. */
+/** Types into a shell in a terminal; returns its output. */
 async function typeInto(...typed: readonly string[]): Promise<{ readonly shown: string; readonly exitCode: number }> {
   const node = simulatedNode();
   const { containerId } = await node.runContainer({ command: ['sleep', 'infinity'] });
@@ -24,37 +24,37 @@ async function typeInto(...typed: readonly string[]): Promise<{ readonly shown: 
 }
 
 describe('a terminal', () => {
-  test('asks, echoes, and answers', async () => {
+  test('prompts, echoes, and prints output', async () => {
     const { shown, exitCode } = await typeInto('echo hi\r', 'exit 3\r');
     assert.deepEqual([shown, exitCode], ['/ # echo hi\r\nhi\r\n/ # exit 3\r\n', 3]);
   });
 
-  test('lets mistakes be taken back', async () => {
+  test('supports backspace', async () => {
     const { shown } = await typeInto('echo ax\x7fb\r', 'exit\r');
     assert.match(shown, /echo ax\x08 \x08b\r\nab\r\n/);
   });
 
-  test('goes on asking until a command is whole', async () => {
+  test('prompts until a command is complete', async () => {
     const { shown } = await typeInto('if true\r', 'then echo yes; fi\r', 'exit\r');
     assert.match(shown, /> then echo yes; fi\r\nyes\r\n/);
   });
 
-  test('ends when there is no more to come', async () => {
+  test('exits at the end of input', async () => {
     assert.equal((await typeInto('false\r', '\x04')).exitCode, 1);
   });
 
-  test('an interrupt ends the command, and not the shell', async () => {
+  test('an interrupt ends the command, but not the shell', async () => {
     const { shown } = await typeInto('sleep 1000\r', '\x03', 'echo $?\r', 'exit\r');
     assert.match(shown, /sleep 1000\r\n\^C\r\n\/ # echo \$\?\r\n130\r\n/);
   });
 
-  test('an interrupt takes back what was typed', async () => {
+  test('an interrupt discards the input line', async () => {
     const { shown } = await typeInto('echo never', '\x03', 'echo now\r', 'exit\r');
     assert.match(shown, /echo never\^C\r\n\/ # echo now\r\nnow\r\n/);
   });
 });
 
-test('a container outlives whoever was attached to it', async () => {
+test('a container outlives its attached client', async () => {
   const node = simulatedNode();
   const { containerId } = await node.runContainer({ command: ['sh', '-c', 'while true; do sleep 1; echo tick; done'] });
   const stdout = new PassThrough();
@@ -72,7 +72,7 @@ test('a container outlives whoever was attached to it', async () => {
   assert.equal(await node.log(containerId), 'tick\ntick\ntick\n');
 });
 
-test('a container with a terminal can be typed into', async () => {
+test('a container with a terminal accepts input', async () => {
   const node = simulatedNode();
   const { containerId } = await node.runContainer({ config: { tty: true, stdin: true } });
   const stdin = new PassThrough();

@@ -1,4 +1,4 @@
-/** A terminal between a process and whoever types: it echoes, edits the line, and turns keys into signals. */
+/** Terminal of a process: echoes input, edits lines, and turns control keys into signals. */
 import { BrokenPipe, createPipe, type Input, type Output } from './byte-streams.ts';
 import { type Process, ProcessKilled } from './process.ts';
 
@@ -10,7 +10,7 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 const backspaces: ReadonlySet<number> = new Set([0x08, 0x7f]);
 
-/** Gives a process a terminal. What is typed is taken in whether the process reads it or not, as long as it lives. */
+/** Opens a terminal for a process. Input is consumed whether the process reads it or not, until the process exits. */
 export function openTerminal(process: Process, typed: Input, shown: Output): Terminal {
   const lines = createPipe(process);
   void takeIn(process, typed, { lines, echo: (text) => shown.write(Buffer.from(text)) }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** Images the simulation knows: what they start, as whom, and how they stop. Sizes are compressed, as pulled. */
+/** Images that the simulation knows: their programs, users and stop signals. Sizes are compressed, as pulled. */
 import type { SignalName } from './process.ts';
 
 export type ImageDefinition = {
@@ -8,25 +8,25 @@ export type ImageDefinition = {
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly workingDirectory?: string;
-  /** A number, or a name. */
+  /** UID or user name. */
   readonly user?: number | string;
   readonly stopSignal?: SignalName;
-  /** Which tools are in it: those of BusyBox, those of a distribution (with bash), or none. */
+  /** Tools in the image: those of BusyBox, those of a distribution (with bash), or none. */
   readonly tools: 'busybox' | 'distribution' | 'none';
-  /** Programs of its own beside the one it starts with: clients that do their work, and interpreters. */
+  /** Additional programs besides the entrypoint: clients that succeed, and interpreters. */
   readonly clients?: readonly string[];
   readonly interpreters?: readonly string[];
-  /** Those the simulation has of its own. */
+  /** Programs that the simulation implements. */
   readonly programs?: readonly string[];
-  /** The ports its server listens on. */
+  /** Ports that its server listens on. */
   readonly ports?: readonly number[];
-  /** Tags that are the same image, one list an image. */
+  /** Groups of tags that refer to the same image. */
   readonly sameTags?: readonly (readonly string[])[];
   readonly files?: Readonly<Record<string, string>>;
 };
 
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-/** What every image's processes find in their environment unless it says otherwise. */
+/** Default environment of every image. */
 export const defaultEnvironment: Readonly<Record<string, string>> = { PATH: searchPath };
 
 const library = (name: string) => `docker.io/library/${name}`;
@@ -84,7 +84,10 @@ const webServers: readonly ImageDefinition[] = [
   },
 ];
 
-/** A game server that opens in steps, by the time since its first check: closed, then its data loaded, then its gate open. */
+/**
+ * Probe of a game server that opens in steps, by the time since its first probe: closed, then data loaded, then gate
+ * open.
+ */
 const gameServerProbe = `now=$(date +%s)
 if [ ! -f /tmp/first-check ]; then echo $now > /tmp/first-check; fi
 age=$((now - $(cat /tmp/first-check)))
@@ -243,7 +246,7 @@ const servers: readonly ImageDefinition[] = [
   server('cassandra', 150, ['cassandra'], 9042, ['cqlsh', 'nodetool']),
 ];
 
-/** With the clients its users probe it with. */
+/** Returns a server image with the clients that probes use. */
 function server(
   name: string,
   megabytes: number,
@@ -254,7 +257,7 @@ function server(
   return { repositories: [library(name)], megabytes, command, tools: 'distribution', ports: [port], clients };
 }
 
-/** An image to run programs of one's own with, or to build them. */
+/** Returns an image of a programming language. */
 function language(name: string, interpreters: readonly string[], clients: readonly string[]): ImageDefinition {
   return {
     repositories: [library(name)],

@@ -1,4 +1,4 @@
-/** Who may ask a kubelet for what: certificates and tokens say who, the API server says what (kubelet.md §14). */
+/** Authentication and authorization of the kubelet API, delegated to the API server. */
 import { createHash } from 'node:crypto';
 import { tokenReview } from '@kruise/api/authentication/tokenreview';
 import { subjectAccessReview } from '@kruise/api/authorization/subjectaccessreview';
@@ -7,15 +7,15 @@ import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 import type { RequestTarget } from './request-target.ts';
 
-/** Someone who is known. */
+/** An authenticated user. */
 export type Caller = { readonly name: string; readonly groups: readonly string[]; readonly uid?: string };
 
-/** What is asked of the node, in words of authorization. */
+/** Verb and node subresources of a request, for authorization. */
 export type Access = { readonly verb: string; readonly subresources: readonly string[] };
 
-/** Decides about requests. */
+/** Authentication and authorization of requests. */
 export type AccessControl = {
-  /** Whose token it is, if it is anybody's. */
+  /** Returns the user of a token; undefined if the token is not valid. */
   callerOf(token: string): Promise<Caller | undefined>;
   allows(caller: Caller, access: Access): Promise<boolean>;
 };
@@ -61,7 +61,7 @@ const allowedMs = 300_000;
 const deniedMs = 30_000;
 const maxRemembered = 10_000;
 
-/** Asks the API server, and remembers for a while what it said. */
+/** Creates an access control that asks the API server and caches the decisions. */
 export function delegatedAccess(client: Client, clock: Clock, nodeName: string): AccessControl {
   const identities = remember<Caller | undefined>(clock);
   const decisions = remember<boolean>(clock);
@@ -104,7 +104,7 @@ export function delegatedAccess(client: Client, clock: Clock, nodeName: string):
 
 type Recall<T> = (key: string, find: () => Promise<readonly [value: T, forMs: number]>) => Promise<T>;
 
-/** What was found out is kept for as long as it is said to be good for. */
+/** Creates a cache whose entries expire after the time that each lookup returns. */
 function remember<T>(clock: Clock): Recall<T> {
   const known = new Map<string, { readonly value: T; readonly until: Instant }>();
   return async (key, find) => {

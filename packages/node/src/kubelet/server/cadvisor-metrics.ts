@@ -1,6 +1,6 @@
 /**
- * What containers use by the names cAdvisor has for it: `/metrics/cadvisor`, which dashboards are made for. What only a
- * kernel could tell is left out rather than made up.
+ * Container metrics of `/metrics/cadvisor`, under the names of cAdvisor, which dashboards expect. Metrics that only a
+ * kernel could measure are omitted.
  */
 import type { CpuUsage, MemoryUsage, NetworkInterfaceUsage, NetworkUsage } from '../../cri/messages.ts';
 import { instantOfNanoseconds } from '../../cri/nanoseconds.ts';
@@ -14,25 +14,25 @@ const counter = (help: string): Measure => ({ type: 'counter', help });
 const gauge = (help: string): Measure => ({ type: 'gauge', help });
 
 const measures = {
-  cadvisor_version_info: gauge('What measures: always 1'),
-  container_cpu_usage_seconds_total: counter('Processor time used, in seconds of one core'),
-  container_fs_usage_bytes: gauge('Disk that is used, in bytes'),
-  container_last_seen: gauge('When the container was last there, in seconds since 1970'),
-  container_memory_rss: gauge('Memory of its own, in bytes'),
-  container_memory_swap: gauge('Memory that was moved to disk, in bytes'),
-  container_memory_usage_bytes: gauge('Memory used, caches included, in bytes'),
-  container_memory_working_set_bytes: gauge('Memory that cannot be had back, in bytes'),
-  container_network_receive_bytes_total: counter('Bytes received'),
-  container_network_receive_errors_total: counter('Errors on receiving'),
-  container_network_transmit_bytes_total: counter('Bytes sent'),
-  container_network_transmit_errors_total: counter('Errors on sending'),
-  container_processes: gauge('Processes there are'),
-  container_spec_cpu_quota: gauge('Processor time it may have in each period, in microseconds'),
-  container_spec_cpu_period: gauge('How long a period is, in microseconds'),
-  container_spec_memory_limit_bytes: gauge('Memory it may have, in bytes; 0 for no limit'),
-  container_start_time_seconds: gauge('When the container started, in seconds since 1970'),
-  machine_cpu_cores: gauge('Processors of the node'),
-  machine_memory_bytes: gauge('Memory of the node, in bytes'),
+  cadvisor_version_info: gauge('Version information; the value is always 1'),
+  container_cpu_usage_seconds_total: counter('Cumulative CPU time consumed, in core-seconds'),
+  container_fs_usage_bytes: gauge('Disk space used by the container, in bytes'),
+  container_last_seen: gauge('Last time the container was seen, in seconds since the Unix epoch'),
+  container_memory_rss: gauge('Resident set size, in bytes'),
+  container_memory_swap: gauge('Swap usage, in bytes'),
+  container_memory_usage_bytes: gauge('Memory usage including caches, in bytes'),
+  container_memory_working_set_bytes: gauge('Working set: memory that cannot be reclaimed, in bytes'),
+  container_network_receive_bytes_total: counter('Cumulative bytes received'),
+  container_network_receive_errors_total: counter('Cumulative errors while receiving'),
+  container_network_transmit_bytes_total: counter('Cumulative bytes transmitted'),
+  container_network_transmit_errors_total: counter('Cumulative errors while transmitting'),
+  container_processes: gauge('Number of processes in the container'),
+  container_spec_cpu_quota: gauge('CPU quota of each period, in microseconds'),
+  container_spec_cpu_period: gauge('CPU period, in microseconds'),
+  container_spec_memory_limit_bytes: gauge('Memory limit, in bytes; 0 if unlimited'),
+  container_start_time_seconds: gauge('Start time of the container, in seconds since the Unix epoch'),
+  machine_cpu_cores: gauge('Number of CPU cores of the node'),
+  machine_memory_bytes: gauge('Memory capacity of the node, in bytes'),
 } as const satisfies { readonly [name: string]: Measure };
 
 type Labels = { readonly [label: string]: string };
@@ -40,7 +40,7 @@ type Labels = { readonly [label: string]: string };
 const at = instantOfNanoseconds;
 const periodMicroseconds = 100_000;
 
-/** The text of cAdvisor's metrics. */
+/** Returns the cAdvisor metrics in text format. */
 export async function cadvisorMetrics(view: KubeletView): Promise<string> {
   const samples = createSamples(measures);
   const { stats } = await view.runtime.listPodSandboxStats({});

@@ -1,4 +1,4 @@
-/** Commands in containers and ports of Pods, for those who speak SPDY or WebSocket. */
+/** Streaming requests over SPDY or WebSocket: exec, attach and port-forward. */
 import type { Status } from '@kruise/api/meta/status';
 import { acceptPortForward, portsOf } from '@kruise/client/streaming/port-forward';
 import { acceptRemoteCommand, type RemoteCommand } from '@kruise/client/streaming/remote-command';
@@ -7,7 +7,7 @@ import { descriptionOf } from '../runtime-error.ts';
 import { newestOf } from '../runtime-pod.ts';
 import { KubeletError, type KubeletView, targetOf } from './view.ts';
 
-/** A request to speak with what runs. */
+/** A streaming request. */
 export type CommandRequest = {
   readonly path: readonly string[];
   readonly query: URLSearchParams;
@@ -28,7 +28,7 @@ export async function exec(view: KubeletView, { path, query, upgrade }: CommandR
   );
 }
 
-/** Joins the command a container runs. */
+/** Attaches to the main process of a container. */
 export async function attach(view: KubeletView, { path, query, upgrade }: CommandRequest): Promise<void> {
   const { id } = runningContainer(view, path);
   const streams = streamsOf(query);
@@ -41,7 +41,7 @@ export async function attach(view: KubeletView, { path, query, upgrade }: Comman
   );
 }
 
-/** Reaches ports of a Pod. */
+/** Forwards ports of a Pod. */
 export async function portForward(view: KubeletView, { path, query, upgrade }: CommandRequest): Promise<void> {
   const { worker } = targetOf(view, path, { hasContainer: false });
   const sandbox = worker.runtimePod().sandboxes.find(({ isReady }) => isReady);
@@ -66,7 +66,7 @@ export async function portForward(view: KubeletView, { path, query, upgrade }: C
   }
 }
 
-/** Runs a command to its end and says what it wrote. */
+/** Runs a command to completion and returns its output. */
 export async function runOnce(
   view: KubeletView,
   path: readonly string[],
@@ -100,7 +100,7 @@ function streamsOf(query: URLSearchParams): Streams {
   return streams;
 }
 
-/** The client, once it has what it asked for; undefined if it was told that it cannot have it. */
+/** Accepts the upgrade; returns undefined if the upgrade was refused, which the client has already been sent. */
 async function accepted(view: KubeletView, upgrade: Upgrade, streams: Streams): Promise<RemoteCommand | undefined> {
   try {
     return await acceptRemoteCommand(upgrade, view.clock, streams);

@@ -1,6 +1,6 @@
 /**
- * The kubelet's own API (kubelet.md §14), for whoever brings a request: a listener on the network, or an API server in
- * the same process. Who may ask for what has been settled before.
+ * Kubelet API handler, independent of the transport: a network listener, or an API server in the same process. Callers
+ * authorize requests before.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
@@ -23,27 +23,27 @@ export type KubeletRequest = {
   /** The target, parsed once, by the caller that also authorizes the request. */
   readonly target: RequestTarget;
   readonly headers: IncomingHttpHeaders;
-  /** Aborted when whoever asked is gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 };
 
-/** What a kubelet answers. */
+/** Response of the kubelet API. */
 export type KubeletAnswer = {
   readonly code: number;
   readonly headers: { readonly [name: string]: string };
   readonly body: Readable;
 };
 
-/** A kubelet's API. */
+/** Kubelet API. */
 export type KubeletHandler = {
   send(request: KubeletRequest): Promise<KubeletAnswer>;
-  /** Answers a request to speak something else, on the socket it came by. */
+  /** Handles an upgrade request on its socket. */
   upgrade(request: KubeletRequest, upgrade: Upgrade): Promise<void>;
 };
 
 const plainText = 'text/plain; charset=utf-8';
 const prometheusText = 'text/plain; version=0.0.4; charset=utf-8';
-/** A kubelet that answers at all is well: it does one thing after the other. */
+/** Health checks that always pass: a kubelet that answers at all is healthy, because it runs on one thread. */
 const healthChecks = ['ping', 'log', 'syncloop'];
 
 function text(body: string, type = plainText, code = 200): KubeletAnswer {
@@ -54,12 +54,12 @@ function text(body: string, type = plainText, code = 200): KubeletAnswer {
   };
 }
 
-/** Returns the answer to a failed request. */
+/** Returns the response to a failed request. */
 export function failureAnswer(error: unknown): KubeletAnswer {
   return text((error as Error).message, plainText, error instanceof KubeletError ? error.code : 500);
 }
 
-/** The API of a kubelet. */
+/** Creates the kubelet API handler. */
 export function createKubeletHandler(view: KubeletView): KubeletHandler {
   const json = (value: unknown) => text(JSON.stringify(value), 'application/json');
 
@@ -161,7 +161,7 @@ function methodNotAllowed(): KubeletError {
   return new KubeletError(405, '405: Method Not Allowed');
 }
 
-/** A Pod with what its kubelet says of it, which may be newer than what the API has. */
+/** Returns a Pod with the kubelet's status, which may be newer than the API server's. */
 function shownPod(worker: PodWorker): Pod {
   return { ...worker.pod(), status: worker.status() };
 }
@@ -170,7 +170,7 @@ function isRunning(worker: PodWorker): boolean {
   return worker.runtimePod().containers.some(({ state }) => state === 'running');
 }
 
-/** A Pod as the runtime knows it. */
+/** Returns a Pod as the runtime reports it. */
 function runningPod(worker: PodWorker): Pod {
   const { name, namespace, uid } = worker.pod().metadata;
   const running = worker.runtimePod().containers.filter(({ state }) => state === 'running');

@@ -1,4 +1,4 @@
-/** Lets an API server in the same process speak with a kubelet: no socket, and no bytes but those of streams. */
+/** In-process connection of an API server to a kubelet, without sockets. */
 import { type Duplex, duplexPair } from 'node:stream';
 import type { Backend, BackendAnswer, BackendRequest, Switched } from '@kruise/apiserver/connect/backend';
 import { writeHead } from '@kruise/client/streaming/upgrade';
@@ -6,7 +6,7 @@ import { failureAnswer, type KubeletAnswer, type KubeletHandler } from './handle
 import { parseRequestTarget } from './request-target.ts';
 import { KubeletError } from './view.ts';
 
-/** A kubelet as a server behind the API server. */
+/** Returns a kubelet as a backend of the API server. */
 export function inProcessBackend(url: string, handler: KubeletHandler): Backend {
   const headersOf = ({ headers }: BackendRequest) =>
     Object.fromEntries(
@@ -15,7 +15,8 @@ export function inProcessBackend(url: string, handler: KubeletHandler): Backend 
         Array.isArray(value) ? value.join(', ') : value,
       ]),
     );
-  // The API server has authorized `nodes/proxy` or the Pod's subresource, which cover the whole kubelet or one Pod of it.
+  // The API server has authorized `nodes/proxy` or the Pod's subresource, which cover the whole kubelet or one Pod of
+  // it.
   async function answer(request: BackendRequest): Promise<KubeletAnswer> {
     const { method, path, signal } = request;
     try {
@@ -43,7 +44,7 @@ export function inProcessBackend(url: string, handler: KubeletHandler): Backend 
       const [near, far] = duplexPair();
       for (const socket of [near, far]) socket.on('error', () => socket.destroy());
       signal.addEventListener('abort', () => near.destroy(), { once: true });
-      // The two ends know nothing of each other's being destroyed, as those of a socket would.
+      // Destroying one end of a duplex pair does not close the other end, unlike a socket.
       near.once('close', () => far.destroy());
       far.once('close', () => near.destroy());
       switchOver(request, far).catch((error: unknown) => {
@@ -56,7 +57,7 @@ export function inProcessBackend(url: string, handler: KubeletHandler): Backend 
   };
 }
 
-/** What was answered, read off the socket it was written to. */
+/** Parses the response head that was written to the socket. */
 function readHead(socket: Duplex): Promise<Switched | BackendAnswer> {
   return new Promise((resolve, reject) => {
     let read = Buffer.alloc(0);

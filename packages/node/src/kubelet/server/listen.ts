@@ -1,4 +1,4 @@
-/** A kubelet's API on the network, over TLS, for whoever may have it. */
+/** HTTPS listener of the kubelet API. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -12,25 +12,25 @@ import type { KubeletHandler, KubeletRequest } from './handler.ts';
 import { parseRequestTarget } from './request-target.ts';
 import { KubeletError } from './view.ts';
 
-/** Where and how a kubelet listens. */
+/** Options of the listener. */
 export type ListenOptions = {
   readonly host: string;
   readonly port: number;
   readonly certificate: string;
   readonly key: string;
-  /** The authority of clients' certificates; without it only tokens are taken. */
+  /** CA of client certificates; without it only tokens authenticate. */
   readonly clientAuthority?: string;
   readonly access: AccessControl;
 };
 
-/** A kubelet that listens. */
+/** A listening kubelet API. */
 export type ListeningKubelet = {
   readonly port: number;
-  /** Takes another certificate from now on. */
+  /** Replaces the serving certificate. */
   renew(pair: { readonly certificate: string; readonly key: string }): void;
 };
 
-/** Serves a kubelet's API until the signal is aborted. */
+/** Serves the kubelet API until the signal is aborted. */
 export async function listenKubelet(
   handler: KubeletHandler,
   options: ListenOptions,
@@ -39,7 +39,7 @@ export async function listenKubelet(
   const { access, clientAuthority } = options;
   const trust = {
     ...(clientAuthority === undefined ? {} : { ca: clientAuthority, requestCert: true }),
-    // Whoever shows no certificate may have a token.
+    // Clients without a certificate may authenticate with a token.
     rejectUnauthorized: false,
   };
   const server: Server = createServer({ cert: options.certificate, key: options.key, ...trust });
@@ -110,7 +110,7 @@ export async function listenKubelet(
   };
 }
 
-/** Reads the user of a client's certificate, as the API server does. */
+/** Reads the user from a client certificate, as the API server does. */
 function certified(socket: TLSSocket): Caller | undefined {
   const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
   if (!certificate) return undefined;
@@ -118,7 +118,7 @@ function certified(socket: TLSSocket): Caller | undefined {
     const { commonName, organizations = [] } = certificateSubject(certificate.raw);
     return commonName === '' ? undefined : { name: commonName, groups: [...organizations, 'system:authenticated'] };
   } catch {
-    // A subject that cannot be read authenticates no user.
+    // A certificate whose subject cannot be parsed authenticates no user.
     return undefined;
   }
 }

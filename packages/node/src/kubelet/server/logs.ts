@@ -1,4 +1,4 @@
-/** What containers wrote, as `kubectl logs` asks for it. */
+/** Container logs for `kubectl logs`. */
 import { Readable } from 'node:stream';
 import type { ContainerStatus } from '@kruise/api/core/pod';
 import { type Instant, parseTime } from '@kruise/values/time';
@@ -16,7 +16,10 @@ type LogOptions = {
   readonly since?: Instant;
 };
 
-/** A container's log. The first bytes are there when it resolves, so that what is wrong can still be said. */
+/**
+ * Returns the log of a container. The first entry is read before the promise resolves, so that an error can still set
+ * the status code.
+ */
 export async function readLog(
   view: KubeletView,
   [namespace = '', name = '', container = '']: readonly string[],
@@ -40,7 +43,7 @@ export async function readLog(
       containerId,
       ...(tailLines === undefined ? {} : { tailLines }),
       ...(since === undefined ? {} : { since }),
-      // What has ended writes nothing more.
+      // A terminated container writes nothing more.
       follow: follow && !options.previous,
     },
     { signal },
@@ -83,7 +86,7 @@ async function* textOf(
 
 type Wanted = { readonly name: string; readonly container: string; readonly isPrevious: boolean };
 
-/** Which container's log is meant: the one that runs, or else the one that ran. */
+/** Returns the ID of the container to read: the running instance, otherwise the last one. */
 function idOf(status: ContainerStatus | undefined, { name, container, isPrevious }: Wanted): string {
   const what = `container ${JSON.stringify(container)} in pod ${JSON.stringify(name)}`;
   if (!status) throw new KubeletError(400, `${what} is not available`);
@@ -109,7 +112,7 @@ function idOf(status: ContainerStatus | undefined, { name, container, isPrevious
   throw new KubeletError(400, `${what} is waiting to start: ${why}`);
 }
 
-/** An ID without the runtime's name. */
+/** Returns a container ID without the runtime scheme. */
 function bare(id: string): string {
   return id.slice(id.indexOf('://') + 3);
 }

@@ -1,14 +1,15 @@
-/** What a kubelet shows and keeps of its node's files: logs of the system, and checkpoints of containers. */
+/** Node files of the kubelet API: system logs and container checkpoints. */
 import { Readable } from 'node:stream';
 import { newestOf } from '../runtime-pod.ts';
 import { KubeletError, type KubeletView, targetOf } from './view.ts';
 
 const logDirectory = '/var/log';
 
-/** Returns a file below the node's own logs, or the names in a directory of them. */
+/** Returns a log file of the node, or the listing of a log directory. */
 export async function readNodeLog({ runtime }: KubeletView, path: readonly string[]): Promise<Readable> {
   const found = await runtime.files.readBeneath(logDirectory, path).catch((error: NodeJS.ErrnoException) => {
-    // A container that writes logs to the node could plant links there: targets elsewhere are not served.
+    // A container that writes logs to the node could plant symbolic links there; targets outside of the log directory
+    // are not served.
     if (unreadable.has(error.code ?? '')) return undefined;
     throw error;
   });
@@ -24,7 +25,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Has the runtime write down a container as it is; where that is. */
+/** Checkpoints a container; returns the paths of the archives. */
 export async function checkpoint(view: KubeletView, path: readonly string[]): Promise<{ readonly items: string[] }> {
   const { worker, container } = targetOf(view, path, { hasContainer: true });
   const { name, namespace } = worker.pod().metadata;
@@ -32,7 +33,7 @@ export async function checkpoint(view: KubeletView, path: readonly string[]): Pr
   if (!found) throw new KubeletError(404, `container ${container} does not exist`);
   const at = new Date(view.clock.now()).toISOString();
   const file = `checkpoint-${name}_${namespace}-${container}-${at.slice(0, 19)}Z.tar`;
-  // A checkpoint holds the memory of the container.
+  // A checkpoint contains the memory of the container, so only root may read it.
   const directory = `${view.settings.rootDirectory}/checkpoints`;
   await view.runtime.files.makeDirectory(directory, { mode: 0o700 });
   const location = `${directory}/${file}`;

@@ -39,7 +39,7 @@ const badRows: readonly (readonly [why: string, path: string])[] = [
   ['no path', '*'],
 ];
 for (const [why, path] of badRows) {
-  test(`a path with ${why} is refused`, () => {
+  test(`a path with ${why} is rejected`, () => {
     assert.throws(
       () => parseRequestTarget(path),
       (error) => error instanceof KubeletError && error.code === 400,
@@ -94,7 +94,7 @@ const piece = fc.oneof(
 );
 const anyPath = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => `/${pieces.join('/')}`);
 
-/** The parts of the kubelet that a right to one subresource may reach. */
+/** Parts of the kubelet that a permission on one subresource may reach. */
 const parts: { readonly [subresource: string]: readonly string[] } = {
   metrics: ['metrics', 'probeMetrics', 'runtime', 'workers', 'machine', 'clock', 'nodeName'],
   stats: ['runtime', 'workers', 'machine', 'clock', 'nodeName', 'startedAt', 'settings'],
@@ -105,7 +105,7 @@ const parts: { readonly [subresource: string]: readonly string[] } = {
   checkpoint: ['find'],
 };
 
-test('what is authorized is what is dispatched', async () => {
+test('the authorized target is the dispatched target', async () => {
   await fc.assert(
     fc.asyncProperty(anyPath, fc.constantFrom('GET', 'POST', 'HEAD', 'PUT'), async (path, method) => {
       let target: RequestTarget;

@@ -1,10 +1,10 @@
 /**
- * The target of a request to the kubelet, parsed once. Authorization and dispatch receive the same segments, so that
- * what was authorized is what is served.
+ * Request target of the kubelet API, parsed once. Authorization and dispatch receive the same segments, so that the
+ * authorized path is the served path.
  */
 import { KubeletError } from './view.ts';
 
-/** The decoded segments of a path, and its query. */
+/** Decoded path segments and query of a request. */
 export type RequestTarget = { readonly segments: readonly string[]; readonly query: URLSearchParams };
 
 /**

@@ -1,4 +1,4 @@
-/** What Pods use, as metrics-server scrapes it: `/metrics/resource`. Samples carry the time they were taken at. */
+/** Resource metrics of `/metrics/resource`, which metrics-server scrapes. Samples carry their timestamps. */
 import { instantOfNanoseconds } from '../../cri/nanoseconds.ts';
 import { newestOf } from '../runtime-pod.ts';
 import { podUidLabel } from '../sandbox-config.ts';
@@ -6,15 +6,21 @@ import { createSamples, type Measure } from './samples.ts';
 import { totalOf } from './summary.ts';
 import type { KubeletView } from './view.ts';
 
-const cpu: Measure = { type: 'counter', help: '[STABLE] Processor time used, in seconds of one core' };
-const memory: Measure = { type: 'gauge', help: '[STABLE] Memory that cannot be had back, in bytes' };
-const swap: Measure = { type: 'gauge', help: '[ALPHA] Memory that was moved to disk, in bytes' };
-const failure: Measure = { type: 'gauge', help: '[STABLE] 1 if not all could be measured, or else 0' };
+const cpu: Measure = { type: 'counter', help: '[STABLE] Cumulative CPU time consumed, in core-seconds' };
+const memory: Measure = { type: 'gauge', help: '[STABLE] Current working set, in bytes' };
+const swap: Measure = { type: 'gauge', help: '[ALPHA] Current swap usage, in bytes' };
+const failure: Measure = {
+  type: 'gauge',
+  help: '[STABLE] 1 if there was an error while getting the metrics, 0 otherwise',
+};
 
 const measures = {
   container_cpu_usage_seconds_total: cpu,
   container_memory_working_set_bytes: memory,
-  container_start_time_seconds: { type: 'gauge', help: '[STABLE] When the container started, in seconds since 1970' },
+  container_start_time_seconds: {
+    type: 'gauge',
+    help: '[STABLE] Start time of the container, in seconds since the Unix epoch',
+  },
   container_swap_usage_bytes: swap,
   node_cpu_usage_seconds_total: cpu,
   node_memory_working_set_bytes: memory,
@@ -23,10 +29,10 @@ const measures = {
   pod_memory_working_set_bytes: memory,
   pod_swap_usage_bytes: swap,
   resource_scrape_error: failure,
-  scrape_error: { type: 'gauge', help: '[ALPHA] 1 if not all could be measured, or else 0' },
+  scrape_error: { type: 'gauge', help: '[ALPHA] 1 if there was an error while getting the metrics, 0 otherwise' },
 } as const satisfies { readonly [name: string]: Measure };
 
-/** The text of the resource metrics. */
+/** Returns the resource metrics in text format. */
 export async function resourceMetrics(view: KubeletView): Promise<string> {
   const samples = createSamples(measures);
   const { stats } = await view.runtime.listPodSandboxStats({});

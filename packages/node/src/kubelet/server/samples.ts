@@ -1,16 +1,16 @@
-/** Measurements in the text format of Prometheus, each with the time it was taken at. */
+/** Samples in the Prometheus text format, with timestamps. */
 
-/** What is measured, and whether it only grows. */
+/** Type and help text of a metric. */
 export type Measure = { readonly type: 'counter' | 'gauge'; readonly help: string };
 
-/** Measurements as they are gathered. */
+/** Collected samples. */
 export type Samples<M extends string> = {
   add(name: M, labels: { readonly [label: string]: string }, value: number, atMs?: number): void;
-  /** All of them, by name. */
+  /** Returns all samples, ordered by metric name. */
   text(): string;
 };
 
-/** No measurements yet, of those that there may be. */
+/** Creates an empty collection of samples. */
 export function createSamples<M extends string>(measures: { readonly [name in M]: Measure }): Samples<M> {
   const lines = new Map<M, string[]>();
   return {

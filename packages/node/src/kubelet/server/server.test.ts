@@ -49,21 +49,21 @@ async function switched(node: TestNode, path: string, protocol: string): Promise
 
 const lines = { ...shell, command: ['sh', '-c', 'echo one; echo two >&2; echo three; sleep infinity'] };
 
-test('a log is read as it was written', async () => {
+test('a log is read as written', async () => {
   await using node = await nodeWith({ containers: [lines] });
   assert.deepEqual(await node.ask('/containerLogs/default/web/c'), [200, 'one\ntwo\nthree\n']);
 });
 
 const logRows: readonly (readonly [name: string, query: string, expected: RegExp])[] = [
-  ['only the last lines of a log', 'tailLines=1', /^three\n$/],
-  ['no lines of a log', 'tailLines=0', /^$/],
-  ['the old way to ask for the last lines', 'tail=2', /^two\nthree\n$/],
-  ['so many bytes of a log', 'limitBytes=6', /^one\ntw$/],
-  ['when each line was written', 'timestamps=true&tailLines=1', /^2026-01-01T00:00:0\d\.\d{9}Z three\n$/],
-  ['nothing that is older than was asked for', 'sinceTime=2027-01-01T00:00:00Z', /^$/],
+  ['the last lines', 'tailLines=1', /^three\n$/],
+  ['no lines', 'tailLines=0', /^$/],
+  ['the last lines by the deprecated option', 'tail=2', /^two\nthree\n$/],
+  ['a number of bytes', 'limitBytes=6', /^one\ntw$/],
+  ['timestamps', 'timestamps=true&tailLines=1', /^2026-01-01T00:00:0\d\.\d{9}Z three\n$/],
+  ['entries since a time', 'sinceTime=2027-01-01T00:00:00Z', /^$/],
 ];
 for (const [name, query, expected] of logRows) {
-  test(`a kubelet gives ${name}`, async () => {
+  test(`log options select ${name}`, async () => {
     await using node = await nodeWith({ containers: [lines] });
     const [code, body] = await node.ask(`/containerLogs/default/web/c?${query}`);
     assert.equal(code, 200);
@@ -71,7 +71,7 @@ for (const [name, query, expected] of logRows) {
   });
 }
 
-test('a log that is followed ends with its container', async () => {
+test('a followed log ends with its container', async () => {
   await using node = await nodeWith({
     restartPolicy: 'Never',
     containers: [{ ...shell, command: ['sh', '-c', 'echo one; sleep 3; echo two'] }],
@@ -81,7 +81,7 @@ test('a log that is followed ends with its container', async () => {
   assert.deepEqual(await answer, [200, 'one\ntwo\n']);
 });
 
-test('the log of the container before is kept', async () => {
+test('the log of the previous container is kept', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [{ ...shell, command: ['sh', '-c', 'echo $HOSTNAME; sleep 2; exit 1'] }] });
   await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.restartCount === 1);
@@ -94,7 +94,7 @@ test('the log of the container before is kept', async () => {
   assert.deepEqual([code, await text(body)], [200, 'web\n']);
 });
 
-test('what cannot be read is told apart', async () => {
+test('log errors are distinct', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [{ name: 'c', image: 'docker.io/library/no-such-image:1' }] });
   await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ImagePullBackOff');
@@ -130,14 +130,14 @@ async function execute(node: TestNode, query: string, streams: { stdin: boolean;
   return { output, errors, status };
 }
 
-test('a command runs in a container, with what it is given and what it says', async () => {
+test('exec runs a command in a container with its streams', async () => {
   await using node = await nodeWith({ containers: [{ ...shell, command: ['sleep', 'infinity'] }] });
   const query = 'command=sh&command=-c&command=cat;+echo+oh+>%262&input=1&output=1&error=1';
   const { output, errors, status } = await execute(node, query, { stdin: true, tty: false }, 'hello');
   assert.deepEqual([output, errors, status.status], ['hello', 'oh\n', 'Success']);
 });
 
-test('a command that fails says with which code', async () => {
+test('a failed command returns its exit code', async () => {
   await using node = await nodeWith({ containers: [{ ...shell, command: ['sleep', 'infinity'] }] });
   const { status } = await execute(node, 'command=sh&command=-c&command=exit+3&output=1&error=1', {
     stdin: false,
@@ -147,7 +147,7 @@ test('a command that fails says with which code', async () => {
   assert.deepEqual(status.details?.causes, [{ reason: 'ExitCode', message: '3' }]);
 });
 
-test('there is no command without a container that runs', async () => {
+test('exec needs a running container', async () => {
   await using node = await nodeWith({});
   const answer = await inProcessBackend('https://node', node.kubelet.handler).upgrade({
     method: 'POST',
@@ -159,7 +159,7 @@ test('there is no command without a container that runs', async () => {
   assert.deepEqual([answer.code, await text(answer.body)], [500, 'container not found ("other")']);
 });
 
-test('a port of a Pod is reached through its node', async () => {
+test('a port of a Pod is forwarded through its node', async () => {
   await using node = await nodeWith({});
   const { socket, head } = await switched(node, '/portForward/default/web', 'portforward.k8s.io');
   const connection = createSpdyConnection(socket, { role: 'client', clock: node.clock, head });
@@ -171,7 +171,7 @@ test('a port of a Pod is reached through its node', async () => {
   connection.close();
 });
 
-test('what is used is told in both ways', async () => {
+test('usage is reported by summary and resource metrics', async () => {
   await using node = await nodeWith({ annotations: { 'sim.kruise.io/memory': '20Mi', 'sim.kruise.io/cpu': '100m' } });
   await node.pass(10);
   const summary = JSON.parse((await node.ask('/stats/summary'))[1]);
@@ -187,7 +187,7 @@ test('what is used is told in both ways', async () => {
   assert.match(metrics, /^resource_scrape_error 0$/m);
 });
 
-test('the summary tells of disks, networks, processes and volumes, too', async () => {
+test('the summary reports disks, networks, processes and volumes', async () => {
   await using node = await nodeWith({
     volumes: [{ name: 'v', emptyDir: {} }],
     containers: [
@@ -229,7 +229,7 @@ test('the summary tells of disks, networks, processes and volumes, too', async (
   assert.deepEqual(Object.keys(short.pods[0].containers[0]), ['name', 'startTime', 'cpu', 'memory', 'swap']);
 });
 
-test('what is used is told by the names of cAdvisor', async () => {
+test('usage is reported under the names of cAdvisor', async () => {
   await using node = await nodeWith({
     annotations: { 'sim.kruise.io/memory': '20Mi' },
     containers: [{ name: 'c', image: 'nginx:1.25', resources: { limits: { cpu: '500m', memory: '64Mi' } } }],
@@ -246,7 +246,7 @@ test('what is used is told by the names of cAdvisor', async () => {
   assert.match(metrics, /^machine_memory_bytes 8589934592$/m);
 });
 
-test('probes are counted by what they found, for as long as their Pod is there', async () => {
+test('probes are counted by result while their Pod exists', async () => {
   await using node = await nodeWith({
     annotations: { 'sim.kruise.io/answers': '503 for 3s, 200' },
     containers: [{ name: 'c', image: 'nginx:1.25', readinessProbe: { httpGet: { port: 80 }, periodSeconds: 1 } }],
@@ -265,7 +265,7 @@ test('probes are counted by what they found, for as long as their Pod is there',
   assert.doesNotMatch((await node.ask('/metrics/probes'))[1], /pod="web"/);
 });
 
-test('files of the node are shown, and containers written down', async () => {
+test('node logs are served, and containers checkpointed', async () => {
   await using node = await nodeWith({});
   await node.runtime.files.makeDirectory('/var/log/deep');
   await node.runtime.files.writeFile('/var/log/deep/syslog', 'all is well');
@@ -281,7 +281,7 @@ test('files of the node are shown, and containers written down', async () => {
   assert.equal((await node.ask('/checkpoint/default/web/d', 'POST'))[0], 404);
 });
 
-test('a kubelet says that it is well, and in what', async () => {
+test('a kubelet reports its health checks', async () => {
   await using node = await nodeWith({});
   assert.deepEqual(await node.ask('/healthz/syncloop'), [200, 'ok']);
   assert.deepEqual(await node.ask('/healthz?verbose'), [
@@ -291,7 +291,7 @@ test('a kubelet says that it is well, and in what', async () => {
   assert.equal((await node.ask('/healthz/other'))[0], 404);
 });
 
-test('a kubelet counts what it does', async () => {
+test('a kubelet reports its metrics', async () => {
   await using node = await nodeWith({});
   const [code, metrics] = await node.ask('/metrics');
   assert.equal(code, 200);
@@ -307,7 +307,7 @@ test('a kubelet counts what it does', async () => {
   }
 });
 
-test('Pods and settings can be looked at', async () => {
+test('Pods and the configuration are served', async () => {
   await using node = await nodeWith({});
   const pods = JSON.parse((await node.ask('/pods'))[1]);
   assert.deepEqual([pods.kind, pods.items[0].metadata.name, pods.items[0].status.phase], ['PodList', 'web', 'Running']);
@@ -328,13 +328,13 @@ const accessRows: readonly (readonly [method: string, path: string, verb: string
   ['GET', '/containerLogs/default/web/c', 'get', 'proxy'],
 ];
 for (const [method, path, verb, subresources] of accessRows) {
-  test(`${method} ${path} takes the right to ${verb} nodes/${subresources}`, () => {
+  test(`${method} ${path} requires ${verb} on nodes/${subresources}`, () => {
     const access = accessOf(method, parseRequestTarget(path));
     assert.deepEqual([access.verb, access.subresources.join()], [verb, subresources]);
   });
 }
 
-test('a kubelet on the network answers those who may', async () => {
+test('a listening kubelet serves authorized clients', async () => {
   await using node = await startTestNode();
   const now = Date.now();
   const authority = createAuthority('test', now);
@@ -398,7 +398,7 @@ test('a kubelet on the network answers those who may', async () => {
   stop.abort();
 });
 
-test('a token is looked up, and remembered for two minutes', async () => {
+test('a token review is cached for two minutes', async () => {
   await using node = await startTestNode();
   const { client } = node.server;
   const asked: string[] = [];
@@ -435,14 +435,14 @@ test('a token is looked up, and remembered for two minutes', async () => {
   assert.equal(asked.length, 2);
 });
 
-test('a command is run to its end, and what it said is answered', async () => {
+test('run executes a command to completion and returns its output', async () => {
   await using node = await nodeWith({ containers: [{ ...shell, command: ['sleep', 'infinity'] }] });
   assert.deepEqual(await node.ask('/run/default/web/c?cmd=echo+hello', 'POST'), [200, 'hello\n']);
   assert.equal((await node.ask('/run/default/web/other?cmd=true', 'POST'))[0], 500);
   assert.deepEqual(await node.ask('/exec/default/web/c?command=ls'), [400, 'Upgrade request required']);
 });
 
-test('a Pod that is gone is not found', async () => {
+test('a deleted Pod is not found', async () => {
   await using node = await nodeWith({});
   await node.server.client.delete(podKind, { name: 'web', namespace: 'default' });
   await node.until('web', (pod) => pod === undefined);

@@ -1,4 +1,4 @@
-/** What runs on a node and how much it uses: `/stats/summary`. */
+/** Resource usage summary of `/stats/summary`. */
 import type { Volume } from '@kruise/api/core/volume';
 import { formatTime } from '@kruise/values/time';
 import type {
@@ -16,7 +16,7 @@ import { newestOf } from '../runtime-pod.ts';
 import { logDirectoryOf, podUidLabel } from '../sandbox-config.ts';
 import type { KubeletView } from './view.ts';
 
-/** What is left of a disk, and what there was. */
+/** Capacity and free space of a disk. */
 type Disk = {
   readonly capacityBytes: number;
   readonly availableBytes: number;
@@ -26,7 +26,7 @@ type Disk = {
 
 type Scene = { readonly view: KubeletView; readonly time: string; readonly disk: Disk };
 
-/** The usage of a node and its Pods; processors and memory alone, if that is all that is wanted. */
+/** Returns the usage of a node and its Pods; only CPU and memory if `isShort` is set. */
 export async function summaryOf(view: KubeletView, isShort: boolean): Promise<object> {
   const { stats } = await view.runtime.listPodSandboxStats({});
   const time = formatTime(view.clock.now());
@@ -69,7 +69,7 @@ export async function summaryOf(view: KubeletView, isShort: boolean): Promise<ob
   };
 }
 
-/** What all Pods use together. */
+/** Returns the total usage of all Pods. */
 export function totalOf(stats: readonly PodSandboxStats[]) {
   const network = { name: 'eth0', rxBytes: 0, rxErrors: 0, txBytes: 0, txErrors: 0 };
   const total = { nanoCores: 0, coreNanoSeconds: 0, memoryBytes: 0, swapBytes: 0, diskBytes: 0, processCount: 0 };
@@ -102,7 +102,7 @@ async function diskOf({ machine }: KubeletView, usedBytes: number): Promise<Disk
   };
 }
 
-/** What a Pod uses of processors and memory. */
+/** Returns the CPU and memory usage of a Pod. */
 function usageOfPod(worker: PodWorker, { linux }: PodSandboxStats) {
   const { name, namespace, uid } = worker.pod().metadata;
   return {
@@ -171,13 +171,13 @@ async function bytesBelow({ runtime }: KubeletView, path: string) {
   return (await runtime.files.stat(path)) ? runtime.files.usage(path) : { bytes: 0, inodes: 0 };
 }
 
-/** What each volume holds, and whether that is the node's own disk. */
+/** Returns the usage of each volume and whether the volume is on the node's disk. */
 async function volumesOf(scene: Scene, worker: PodWorker) {
   const { namespace } = worker.pod().metadata;
   const found: { readonly shown: object; readonly isLocal: boolean; readonly bytes: number }[] = [];
   for (const volume of worker.pod().spec?.volumes ?? []) {
     const mounted = worker.volumes().get(volume.name);
-    // Of a folder of the node nobody knows what in it is the Pod's.
+    // The usage of a hostPath volume cannot be attributed to the Pod.
     if (!mounted || volume.hostPath) continue;
     const { bytes, inodes } = await bytesBelow(scene.view, mounted.path);
     const claim = claimOf(worker, volume);

@@ -1,4 +1,4 @@
-/** What a kubelet's API shows, and how it says no. */
+/** View of a kubelet for its API, and the errors of the API. */
 import type { MetricRegistry } from '@kruise/client/metrics';
 import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
@@ -7,7 +7,7 @@ import type { Supplies } from '../eviction.ts';
 import type { PodWorker } from '../pod-worker.ts';
 import type { NodeSettings } from '../sandbox-config.ts';
 
-/** What the API shows of a kubelet. */
+/** Kubelet state that the API serves. */
 export type KubeletView = {
   readonly nodeName: string;
   readonly runtime: NodeRuntime;
@@ -15,7 +15,7 @@ export type KubeletView = {
   readonly find: (namespace: string, name: string) => PodWorker | undefined;
   readonly workers: () => readonly PodWorker[];
   readonly metrics: MetricRegistry;
-  /** What it was told, for people to look at. */
+  /** Returns the kubelet configuration for `/configz`. */
   readonly configuration: () => object;
   readonly startedAt: Instant;
   readonly version: string;
@@ -24,16 +24,16 @@ export type KubeletView = {
   readonly machine: Machine;
 };
 
-/** What the machine has. */
+/** Capacity of the machine. */
 export type Machine = {
   readonly cores: number;
   readonly memoryBytes: number;
   readonly diskBytes: number;
-  /** What of it is left, where that is measured. */
+  /** Observations of the machine's resources, if they are measured. */
   readonly supplies: (() => Promise<Supplies>) | undefined;
 };
 
-/** A refusal, in plain text. */
+/** Error response in plain text. */
 export class KubeletError extends Error {
   override readonly name = 'KubeletError';
   readonly code: number;
@@ -44,7 +44,7 @@ export class KubeletError extends Error {
   }
 }
 
-/** Finds a Pod by the parts of a path: namespace, name, perhaps its uid, and perhaps a container. */
+/** Finds a Pod by the segments of a path: namespace, name, optional UID, and optional container. */
 export function targetOf(
   view: KubeletView,
   path: readonly string[],

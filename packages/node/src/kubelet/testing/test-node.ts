@@ -1,4 +1,4 @@
-/** A node for one test: a real API server in memory, a kubelet with the rights of its node, a simulated runtime. */
+/** Test node: a real API server in memory, a kubelet with the permissions of its node, and a simulated runtime. */
 
 import { event } from '@kruise/api/core/event';
 import { namespace } from '@kruise/api/core/namespace';
@@ -20,20 +20,20 @@ export type TestNode = {
   readonly clock: VirtualClock;
   readonly kubelet: Kubelet;
   readonly runtime: NodeRuntime;
-  /** Every state of every Pod there was, in order. */
+  /** Every observed state of every Pod, in order. */
   readonly history: readonly Pod[];
-  /** Makes a Pod that is bound to the node. */
+  /** Creates a Pod bound to the node. */
   create(pod: TestPod): Promise<Pod>;
   get(name: string): Promise<Pod>;
-  /** Lets time pass until a Pod is as wanted; fails after twenty minutes. */
+  /** Advances the clock until a Pod matches a predicate; fails after twenty minutes of virtual time. */
   until(name: string, what: (pod: Pod | undefined) => boolean): Promise<Pod | undefined>;
-  /** Lets time pass. */
+  /** Advances the clock. */
   pass(seconds: number): Promise<void>;
-  /** Events of a Pod, oldest first: `Normal Started: Started container c`. */
+  /** Returns the events of a Pod, oldest first: `Normal Started: Started container c`. */
   events(name: string): Promise<readonly string[]>;
-  /** Ends the kubelet. */
+  /** Stops the kubelet. */
   stop(): Promise<void>;
-  /** Ends the kubelet, if it is there, and starts another on the same runtime. */
+  /** Restarts the kubelet on the same runtime. */
   restart(): Promise<Kubelet>;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -73,7 +73,7 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
   const ended = new AbortController();
   const history: Pod[] = [];
 
-  // Nothing else is there to make them.
+  // No controller creates these objects in this test.
   for (const name of ['kube-node-lease', 'default']) {
     await client.create(namespace, { metadata: { name } }).catch(ignoreExisting);
   }
@@ -138,7 +138,9 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
         );
         if (what(found)) return found;
         if (clock.now() > deadline)
-          throw new Error(`it never came to that: ${JSON.stringify(found?.status)} ${String(problems)}`);
+          throw new Error(
+            `the Pod did not reach the expected state: ${JSON.stringify(found?.status)} ${String(problems)}`,
+          );
         const next = clock.nextTimer();
         await clock.advanceAsync(next === undefined ? 1000 : Math.max(1, Math.min(1000, next - clock.now())));
       }
@@ -177,7 +179,7 @@ function ignoreExisting(error: unknown): void {
   if (!isAlreadyExists(error)) throw error;
 }
 
-/** Lets everything run that can without time passing. */
+/** Runs pending work without advancing the clock. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -186,5 +188,5 @@ async function settle(clock: VirtualClock, what: () => Promise<void>): Promise<v
   let isDone = false;
   void what().then(() => (isDone = true));
   for (let turn = 0; !isDone && turn < 1000; turn++) await clock.advanceAsync(10);
-  if (!isDone) throw new Error('the node did not come up');
+  if (!isDone) throw new Error('the node was not registered in time');
 }

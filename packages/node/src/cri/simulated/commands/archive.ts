@@ -1,4 +1,4 @@
-/** `tar`, which is how `kubectl cp` gets files in and out. */
+/** `tar`, which `kubectl cp` uses to copy files. */
 
 import { trimTrailing } from '@kruise/values/trim';
 import type { FileStat } from '../../runtime.ts';
@@ -12,7 +12,7 @@ const blockBytes = 512;
 export const archiveCommands: Readonly<Record<string, Program>> = {
   tar: tool(async (context) => {
     const words = context.argv.slice(1);
-    // The letters may come without a dash, as they did before there were dashes.
+    // The option letters may come without a dash, as in traditional tar.
     if (/^[a-z]+$/.test(words[0] ?? '')) words[0] = `-${words[0]}`;
     const { flags, values, operands } = parseArguments(words, 'fC');
     const directory = absolutePath(values.get('C') ?? '.', context.directory);
@@ -105,7 +105,7 @@ function* unpack(bytes: Buffer): Generator<Member> {
       longName = trimTrailing(content.toString(), '\0');
       continue;
     }
-    // Extended headers say nothing that matters here, save a long path.
+    // Extended headers are ignored except for a long path.
     if (type === 'x' || type === 'g') {
       const paths = content
         .toString()

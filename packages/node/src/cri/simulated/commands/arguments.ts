@@ -5,12 +5,12 @@ import { type Program, type ProgramContext, writeText } from '../program.ts';
 export type Arguments = {
   readonly flags: ReadonlySet<string>;
   readonly values: ReadonlyMap<string, string>;
-  /** All values of options that may be given more than once, in order. */
+  /** All values of repeatable options, in order. */
   readonly lists: ReadonlyMap<string, readonly string[]>;
   readonly operands: readonly string[];
 };
 
-/** A command that was called wrongly or failed: printed after its name. */
+/** Usage error or failure of a command; its message is printed after the command name. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
   readonly exitCode: number;
@@ -21,8 +21,8 @@ export class ToolError extends Error {
 }
 
 /**
- * Reads options: letters in `valued` take the next word or the rest of theirs, names in `valuedNames` the next word or
- * what follows `=`, and count as the letter or name they stand for; other names are taken as they are.
+ * Parses options: letters in `valued` take the next word or the rest of their own, names in `valuedNames` take the next
+ * word or the text after `=` and are aliases of the given letter or name; other names are kept as they are.
  */
 export function parseArguments(
   words: readonly string[],
@@ -69,7 +69,7 @@ export function parseArguments(
   return { flags, values, lists, operands };
 }
 
-/** Makes a command of a function that prints its failures as BusyBox does. */
+/** Wraps a function as a command that prints errors as BusyBox does. */
 export function tool(run: (context: ProgramContext) => number | Promise<number>): Program {
   return async (context) => {
     try {

@@ -78,7 +78,7 @@ rows('the system', [
   ['nc -z localhost 1', '', 1],
 ]);
 
-test('an archive of a folder comes out as it went in', async () => {
+test('an archive of a directory survives the round trip', async () => {
   await sh('mkdir -p /in/deep && echo one > /in/deep/file && ln -s deep/file /in/link');
   await sh('mkdir /out && tar -C / -cf /all.tar in && tar -C /out -xf /all.tar');
   const { stdout } = await sh('cat /out/in/link; readlink /out/in/link');

@@ -1,4 +1,4 @@
-/** The tools simulated containers have. */
+/** Command-line tools of simulated containers. */
 import type { Program } from '../program.ts';
 import { shell } from '../shell/shell.ts';
 import { archiveCommands } from './archive.ts';
@@ -25,5 +25,5 @@ export const commands: Readonly<Record<string, Program>> = {
   ...webCommands,
 };
 
-/** Those BusyBox does not have. */
+/** Tools that BusyBox does not have. */
 export const distributionOnly: ReadonlySet<string> = new Set(['bash', 'dash', 'curl', 'dig', 'getent']);

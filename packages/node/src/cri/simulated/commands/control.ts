@@ -1,4 +1,4 @@
-/** Commands about time, truth and other commands. */
+/** Commands for time, conditions and running other commands. */
 import { emptyInput, linesOf } from '../byte-streams.ts';
 import { absolutePath, type FileTree } from '../file-tree.ts';
 import { type signalNumbers, signalOf } from '../process.ts';
@@ -6,7 +6,7 @@ import { type Program, type ProgramContext, writeText } from '../program.ts';
 import { parseArguments, ToolError, tool } from './arguments.ts';
 
 const unitSeconds: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
-/** Node's timers go no further; a simulated container that sleeps for longer sleeps for good. */
+/** Longest timer of Node; a longer sleep never ends. */
 const maxTimerMs = 2 ** 31 - 1;
 
 export const controlCommands: Readonly<Record<string, Program>> = {
@@ -139,12 +139,12 @@ function parseTimeout(words: readonly string[]): { values: Map<string, string>; 
     const [, letter, rest] = /^-([skt])(.*)$/.exec(option) ?? [];
     if (letter !== undefined) values.set(letter, rest || (operands.shift() ?? ''));
   }
-  // Old BusyBox has `timeout -t 5 command`.
+  // Old BusyBox versions use `timeout -t 5 command`.
   const old = values.get('t');
   return { values, operands: old === undefined ? operands : [old, ...operands] };
 }
 
-/** `infinity` and times beyond what a clock counts to never end. */
+/** `infinity` and durations beyond the clock's range never end. */
 async function sleepFor(process: ProgramContext['process'], delayMs: number): Promise<void> {
   if (delayMs <= maxTimerMs) return process.sleep(delayMs);
   return process.wait<void>(() => undefined);
@@ -171,7 +171,7 @@ function bracketTest(context: ProgramContext, end: string): number {
   return Number(!evaluateTest(words, context));
 }
 
-/** What `test` is asked. */
+/** Evaluates the expression of `test`. */
 function evaluateTest(words: readonly string[], context: ProgramContext): boolean {
   let at = 0;
   const { files } = context.container;
@@ -271,7 +271,7 @@ const binaryTests: Readonly<Record<string, (left: string, right: string) => bool
   '-ge': compares((left, right) => left >= right),
 };
 
-/** `expr` with numbers and comparisons, from left to right within each level. */
+/** Evaluates `expr` with numbers and comparisons, left-associative within each precedence level. */
 function evaluateExpression(words: readonly string[]): string {
   let at = 0;
   const levels = [['|'], ['&'], ['=', '!=', '<', '<=', '>', '>='], ['+', '-'], ['*', '/', '%']];
@@ -322,7 +322,7 @@ function calculate(operator: string, left: string, right: string): string {
   return String(operator === '/' ? Math.trunc(a / b) : a % b);
 }
 
-/** `kill`, which a shell has as well. */
+/** `kill`, which is also a shell builtin. */
 export const killCommand: Program = tool(({ argv, container }) => {
   const words = argv.slice(1);
   let signal: keyof typeof signalNumbers | undefined = 'SIGTERM';

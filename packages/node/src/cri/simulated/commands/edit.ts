@@ -8,7 +8,7 @@ import { allLines, eachInput } from './inputs.ts';
 
 export const editCommands: Readonly<Record<string, Program>> = { awk: tool(awk), sed: tool(sed) };
 
-/** Substitutions, deletions and printing of lines. */
+/** Supports substitution, deletion and printing of lines. */
 async function sed(context: ProgramContext): Promise<number> {
   const { flags, values, operands } = parseArguments(context.argv.slice(1), 'e');
   const [script = '', ...names] = values.has('e') ? [values.get('e') as string, ...operands] : operands;
@@ -86,7 +86,7 @@ function sedAddress(address: string, isExtended: boolean): SedStep['applies'] {
   return ({ number }) => number >= Number(first) && (last === '$' || number <= Number(last));
 }
 
-/** `{print …}` with fields, after an optional pattern. */
+/** Supports `{print …}` with fields, after an optional pattern. */
 async function awk(context: ProgramContext): Promise<number> {
   const { values, operands } = parseArguments(context.argv.slice(1), 'Fv');
   const [program = '', ...names] = operands;

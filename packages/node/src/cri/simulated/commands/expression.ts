@@ -2,7 +2,7 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { ToolError } from './arguments.ts';
 
-/** Basic regular expressions write what extended ones mean with a backslash, and the other way round. */
+/** Converts a pattern: basic and extended regular expressions use opposite backslash escapes. */
 export function toRegExp(pattern: string, isExtended: boolean): string {
   return isExtended
     ? pattern
@@ -10,12 +10,12 @@ export function toRegExp(pattern: string, isExtended: boolean): string {
 }
 
 export type Expression = {
-  /** The first match. */
+  /** Returns the first match. */
   find(text: string): string | undefined;
   replace(text: string, replacement: string, which: 'first' | 'all'): string;
 };
 
-/** In time that grows with the text alone: a container's pattern is not to hold up everyone else. */
+/** Compiles a pattern to RE2, which runs in linear time: a tenant's pattern must not block the process. */
 export function regExp(source: string, { ignoresCase = false } = {}): Expression {
   let pattern: RE2JS;
   try {

@@ -1,4 +1,4 @@
-/** How programs in simulated containers find others by name, and ask them by URL. */
+/** Name resolution and HTTP requests of programs in simulated containers. */
 import type { HttpAnswer } from '../../runtime.ts';
 import type { ServerCheck } from '../http-exchange.ts';
 import type { ProgramContext } from '../program.ts';
@@ -8,12 +8,12 @@ export type FetchOptions = {
   readonly method?: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: Uint8Array;
-  /** Whose certificate is good for HTTPS; where it is left out, anyone's is. */
+  /** Trusted certificates for HTTPS; any certificate is accepted if absent. */
   readonly trust?: Omit<ServerCheck, 'serverName'>;
   readonly limitMs?: number;
 };
 
-/** What a program finds that has waited long enough. */
+/** Timeout of a request. */
 export class FetchTimeout extends Error {
   override readonly name = 'FetchTimeout';
 }
@@ -21,7 +21,7 @@ export class FetchTimeout extends Error {
 const maxBodyBytes = 1024 * 1024;
 const defaultLimitMs = 60_000;
 
-/** Asks for what a URL names. Ends with the process that asks. */
+/** Requests a URL. Aborted when the requesting process exits. */
 export async function fetchUrl(context: ProgramContext, url: URL, options: FetchOptions = {}): Promise<HttpAnswer> {
   const { method = 'GET', headers = [], body, trust, limitMs = defaultLimitMs } = options;
   const { container, process } = context;
@@ -50,7 +50,7 @@ export async function fetchUrl(context: ProgramContext, url: URL, options: Fetch
   });
 }
 
-/** The address a name has, in the hosts file or else among the cluster's names. */
+/** Resolves a name with the hosts file, then with the cluster DNS. */
 export function hostAddress(context: ProgramContext, name: string): string | undefined {
   const { network, hostname } = context.container;
   if (/^[\d.]+$|:/.test(name) || name === 'localhost') return name;
@@ -66,7 +66,7 @@ export function hostAddress(context: ProgramContext, name: string): string | und
   return undefined;
 }
 
-/** The full names a short one may stand for, by the resolver's search list. */
+/** Returns the fully qualified candidates of a short name, by the resolver's search list. */
 export function fullNames(context: ProgramContext, name: string): readonly string[] {
   const search = linesOfFile(context, '/etc/resolv.conf').find((line) => line.startsWith('search '));
   const domains = search?.split(/\s+/).slice(1) ?? [];

@@ -1,4 +1,4 @@
-/** Commands about files. */
+/** File commands. */
 
 import { createHash } from 'node:crypto';
 import { trimTrailing } from '@kruise/values/trim';
@@ -71,7 +71,7 @@ export const fileCommands: Readonly<Record<string, Program>> = {
       try {
         files.rename(from, goal);
       } catch (error) {
-        // Between file systems, as mounts are, a move is a copy.
+        // A move between file systems, such as mounts, is a copy.
         if (!(error instanceof FileError && error.code === 'EBUSY')) throw error;
         copyEntry(files, from, goal);
         files.remove(from);
@@ -352,10 +352,10 @@ const sizeUnits: Readonly<Record<string, number>> = {
   GB: 1e9,
 };
 
-/** More than a node has room for. */
+/** More than the disk quota of a node. */
 const maxZeroBytes = 1024 ** 3;
 
-/** Copies blocks; one that is larger than the container may have of memory is its end. */
+/** Copies blocks; a block larger than the container's memory limit gets it OOM-killed. */
 async function dd(context: ProgramContext): Promise<number> {
   const { argv, container, process, stdin, stdout, stderr } = context;
   const options = new Map(argv.slice(1).map((word) => word.split('=', 2) as [string, string]));
@@ -371,7 +371,7 @@ async function dd(context: ProgramContext): Promise<number> {
   container.takeMemory(blockBytes);
   const isEndless = source === '/dev/zero' || source === '/dev/urandom' || source === '/dev/random';
   if (isEndless && count === undefined) {
-    // It would go on until the disk is full, or for good where there is none.
+    // Without a count the copy runs until the disk is full, or forever for `/dev/null`.
     if (target === '/dev/null') return process.wait<number>(() => undefined);
     throw new FileError('ENOSPC', target ?? 'stdout');
   }

@@ -1,10 +1,10 @@
-/** What text commands read: the files they are given, or else standard input. */
+/** Inputs of text commands: the named files, or standard input. */
 import { type Input, inputOf, readAll } from '../byte-streams.ts';
 import { FileError } from '../file-tree.ts';
 import { type ProgramContext, writeText } from '../program.ts';
 import { filesOf, pathOf } from './files.ts';
 
-/** Hands each named file, or else standard input, to a function; those that cannot be read are told of. */
+/** Calls a function for each named file, or for standard input; unreadable files are reported. */
 export async function eachInput(
   context: ProgramContext,
   names: readonly string[],
@@ -27,7 +27,7 @@ export async function eachInput(
   return exitCode;
 }
 
-/** All lines there are, without their ends. */
+/** Reads all lines, without newlines. */
 export async function allLines(input: Input, { process }: ProgramContext): Promise<string[]> {
   const text = (await readAll(input, process)).toString();
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');

@@ -1,4 +1,4 @@
-/** Commands that ask others over the network. */
+/** Network commands. */
 
 import type { Duplex } from 'node:stream';
 import { readAll } from '../byte-streams.ts';
@@ -92,7 +92,7 @@ export const networkCommands: Readonly<Record<string, Program>> = {
   }),
 };
 
-/** Prints what comes until the other side has had enough, be it in good order or not. */
+/** Prints all data until the connection ends or breaks. */
 async function printAll(connection: Duplex, { stdout }: ProgramContext): Promise<void> {
   try {
     for await (const chunk of connection) await stdout.write(chunk as Buffer);
@@ -101,7 +101,7 @@ async function printAll(connection: Duplex, { stdout }: ProgramContext): Promise
   }
 }
 
-/** Listens until someone has come and gone, who is sent what there is to read. */
+/** Listens for one connection and sends standard input to it. */
 async function listen(context: ProgramContext, port: number): Promise<number> {
   const connection = await accept(context, port);
   connection.end(await readAll(context.stdin, context.process));
@@ -109,7 +109,7 @@ async function listen(context: ProgramContext, port: number): Promise<number> {
   return 0;
 }
 
-/** The first to come to a port. Nobody else is let in. */
+/** Accepts the first connection on a port, and refuses others. */
 export function accept({ container, process }: ProgramContext, port: number): Promise<Duplex> {
   return process.wait<Duplex>((resolve) => {
     const release = container.listen(port, {

@@ -1,4 +1,4 @@
-/** Commands about the system: who, where, when. */
+/** System commands: users, hosts, time. */
 import { signalOf } from '../process.ts';
 import { type Program, writeText } from '../program.ts';
 import { parseArguments, ToolError, tool } from './arguments.ts';
@@ -112,7 +112,7 @@ function matching(argv: readonly string[], container: World, self: number): read
 async function signalAll(argv: readonly string[], container: World, self: number): Promise<number> {
   const option = argv.find((word) => /^-(\d+|[A-Z]+\d*)$/.test(word))?.slice(1) ?? 'TERM';
   const found = matching(argv, container, self);
-  // Signal 0 only asks whether there is anyone.
+  // Signal 0 only checks whether the process exists.
   const signal = option === '0' ? undefined : signalOf(option);
   for (const { pid } of found) if (signal) container.signal(pid, signal);
   return found.length > 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-/** Commands that read text and print some of it. */
+/** Text filters. */
 import { linesOf, readAll } from '../byte-streams.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
 import { parseArguments, ToolError, tool } from './arguments.ts';
@@ -185,7 +185,7 @@ export const textCommands: Readonly<Record<string, Program>> = {
   }),
 };
 
-/** Sixteen bytes a line: where they are, what they are, and as text. */
+/** Formats sixteen bytes per line: offset, hexadecimal and text. */
 function hexDump(bytes: Buffer): string {
   const offset = (position: number) => position.toString(16).padStart(8, '0');
   let text = '';
@@ -198,12 +198,12 @@ function hexDump(bytes: Buffer): string {
   return bytes.length === 0 ? '' : `${text}${offset(bytes.length)}\n`;
 }
 
-/** `-5` for `-n 5`. */
+/** Converts `-5` to `-n 5`. */
 function numericOption(words: readonly string[]): string[] {
   return words.flatMap((word) => (/^-\d+$/.test(word) ? ['-n', word.slice(1)] : [word]));
 }
 
-/** How often a followed file is looked at. */
+/** Poll interval of a followed file. */
 const followMs = 1000;
 
 async function tail(context: ProgramContext): Promise<number> {
@@ -231,7 +231,7 @@ async function tail(context: ProgramContext): Promise<number> {
 async function followFile(context: ProgramContext, names: readonly string[]): Promise<number> {
   const { process, stdout } = context;
   const [name] = names;
-  // What never grows is waited on without a timer.
+  // A file that never grows is followed without a timer.
   if (name === undefined || name === '/dev/null') return process.wait<number>(() => undefined);
   const files = filesOf(context);
   const path = pathOf(context, name);
@@ -272,7 +272,7 @@ async function grep(context: ProgramContext): Promise<number> {
   return exitCode !== 0 ? 2 : found > 0 ? 0 : 1;
 }
 
-/** Whether a position is in a list such as `1,3-5,7-`. */
+/** Returns a test for positions in a list such as `1,3-5,7-`. */
 function rangeTest(list: string): (position: number) => boolean {
   const ranges = list.split(',').map((part) => {
     const [, from = '', dash, to = ''] = /^(\d*)(?:(-)(\d*))?$/.exec(part) ?? [];
@@ -283,7 +283,7 @@ function rangeTest(list: string): (position: number) => boolean {
   return (position) => ranges.some(({ first, last }) => position >= first && position <= last);
 }
 
-/** `a-z` and the like, written out. */
+/** Expands ranges such as `a-z`. */
 function characterSet(text: string): string {
   return unescaped(text)
     .replace(/\[:upper:\]/g, 'A-Z')
@@ -321,7 +321,7 @@ function unescaped(text: string): string {
   );
 }
 
-/** The format is used again as long as there are words left for it. */
+/** Repeats the format while there are arguments left. */
 function formatted(format: string, words: readonly string[]): string {
   const rest = [...words];
   let result = '';

@@ -10,7 +10,7 @@ import { baseName, filesOf, pathOf } from './files.ts';
 
 type Header = readonly [name: string, value: string];
 
-/** Long options that take a value, and the letter by which they are known, too. */
+/** Long options with a value, and their one-letter aliases. */
 const wgetNames = {
   header: 'header',
   'output-document': 'O',
@@ -122,7 +122,7 @@ function basicHeader(user: string | undefined): readonly Header[] {
   return user === undefined ? [] : [['authorization', `Basic ${Buffer.from(user).toString('base64')}`]];
 }
 
-/** What curl is to send: the words themselves, or what is in a file. */
+/** Returns the request body of curl: the given text, or the contents of a file. */
 function bodyOf(context: ProgramContext, { lists }: Arguments): Uint8Array | undefined {
   const data = lists.get('d');
   return (
@@ -138,7 +138,7 @@ function statusLine(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
 }
 
-/** What wget says of a failure; others are not its own. */
+/** Converts an error to wget's message; other errors are returned unchanged. */
 function wgetFailure(error: unknown, url: URL): unknown {
   if (error instanceof FetchTimeout) return new ToolError('download timed out');
   if (error instanceof ExchangeError) return new ToolError(`error getting response: ${error.message}`);

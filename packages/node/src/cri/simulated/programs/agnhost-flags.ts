@@ -1,9 +1,9 @@
-/** How the subcommands of agnhost read what they are told. */
+/** Flag parsing of agnhost subcommands. */
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { ParseError } from '@kruise/values/parse-error';
 import type { ProgramContext } from '../program.ts';
 
-/** The value of `--name=value` or `--name value`. */
+/** Returns the value of `--name=value` or `--name value`. */
 export function flag({ argv }: ProgramContext, name: string): string | undefined {
   for (const [index, argument] of argv.entries()) {
     const text = argument.replace(/^--?/, '');
@@ -14,7 +14,7 @@ export function flag({ argv }: ProgramContext, name: string): string | undefined
   return undefined;
 }
 
-/** Whether a flag is there that takes no value. */
+/** Reports whether a boolean flag is set. */
 export function isSet({ argv }: ProgramContext, name: string): boolean {
   return argv.some((argument) => new RegExp(`^--?${name}(=true)?$`).test(argument));
 }
@@ -23,7 +23,7 @@ export function portOf(context: ProgramContext, name: string, otherwise: number)
   return Number(flag(context, name) ?? otherwise);
 }
 
-/** A duration as Go writes it; none is no time at all, nor is one that cannot be read. */
+/** Parses a Go duration; a missing or malformed one is 0. */
 export function durationMs(text: string | null): number {
   try {
     return text ? toMilliseconds(parseDuration(text)) : 0;

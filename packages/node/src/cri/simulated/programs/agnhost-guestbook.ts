@@ -1,4 +1,6 @@
-/** `agnhost guestbook`: a store of words with copies, and a front that writes to the one and reads from the others. */
+/**
+ * `agnhost guestbook`: a store with replicas, and a frontend that writes to the primary and reads from the replicas.
+ */
 import type { HttpAnswer } from '../../runtime.ts';
 import { hostAddress } from '../commands/fetch-url.ts';
 import { type ServedRequest, textAnswer } from '../network.ts';
@@ -8,9 +10,9 @@ import { serverProgram } from './servers.ts';
 
 export type GuestbookOptions = {
   readonly httpPort: number;
-  /** Where the others of its kind listen. */
+  /** Port of the backends. */
   readonly backendPort: number;
-  /** Whose copy it is; empty for none's. */
+  /** Primary that it replicates; empty for none. */
   readonly replicaOf: string;
 };
 

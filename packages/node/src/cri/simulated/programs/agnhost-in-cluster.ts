@@ -1,4 +1,4 @@
-/** The subcommands of agnhost that speak with the API server, which they find as any program in a Pod does. */
+/** agnhost subcommands that use the API server with the in-cluster configuration. */
 import { createHash, createPublicKey, type webcrypto } from 'node:crypto';
 import { decodeJwt, isSignedBy, type VerificationKey } from '@kruise/apiserver/authentication/jwt';
 import { quote } from '@kruise/values/go-syntax';
@@ -7,7 +7,7 @@ import type { ProgramContext } from '../program.ts';
 import { flag } from './agnhost-flags.ts';
 import { Fatal, inCluster, log, readText, reasonOf } from './in-cluster.ts';
 
-/** `agnhost inclusterclient`: asks time and again whether the API server is well, with the token it has by then. */
+/** `agnhost inclusterclient`: polls the API server's health with the current token. */
 export async function inClusterClient(context: ProgramContext): Promise<number> {
   const { process } = context;
   await log(context, 'started');
@@ -29,7 +29,7 @@ export async function inClusterClient(context: ProgramContext): Promise<number> 
   }
 }
 
-/** `agnhost test-service-account-issuer-discovery`: checks a token by what its issuer tells the world about itself. */
+/** `agnhost test-service-account-issuer-discovery`: verifies a token with the issuer's discovery document. */
 export async function issuerDiscovery(context: ProgramContext): Promise<number> {
   try {
     const token = readText(context, flag(context, 'token-path') ?? '');
@@ -38,7 +38,7 @@ export async function issuerDiscovery(context: ProgramContext): Promise<number> 
     await validate(context, token, inCluster(context));
     return 0;
   } catch (error) {
-    // The world outside, where it would look next, is out of reach.
+    // External discovery, which it would try next, is not reachable.
     await log(context, `failed to validate with in-cluster discovery: ${reasonOf(error)}`);
     return 1;
   }

@@ -1,4 +1,4 @@
-/** `agnhost mounttest`: what tests of volumes want to know of files. */
+/** `agnhost mounttest`: reports file properties for volume tests. */
 import { quote } from '@kruise/values/go-syntax';
 import { FileError } from '../file-tree.ts';
 import { type ProgramContext, writeText } from '../program.ts';
@@ -6,7 +6,7 @@ import { flag } from './agnhost-flags.ts';
 
 const newFileContent = 'mount-tester new file\n';
 
-/** Says what it finds at paths, as the tests of volumes expect to read it. */
+/** Prints the properties of paths in the format that volume tests expect. */
 export async function mounttest(context: ProgramContext): Promise<number> {
   const { files } = context.container;
   const print = (text: string) => writeText(context.stdout, `${text}\n`);
@@ -27,7 +27,7 @@ export async function mounttest(context: ProgramContext): Promise<number> {
   });
   const content = (path: string) =>
     print(`content of file ${quote(path)}: ${Buffer.from(files.read(path)).toString()}`);
-  // Files are written before they are looked at, and shown as soon as they are there.
+  // Files are written before they are inspected.
   for (const mode of ['0644', '0666', '0660', '0777']) {
     await attempt(flag(context, `new_file_${mode}`), 'error writing new file', (path) => {
       files.write(path, newFileContent, { mode: Number.parseInt(mode, 8) });
@@ -51,7 +51,7 @@ export async function mounttest(context: ProgramContext): Promise<number> {
   return failures > 0 ? 1 : 0;
 }
 
-/** Reads a file until it is as expected, or time is up. */
+/** Reads a file until it has the expected content, or until the timeout. */
 async function readInLoop(context: ProgramContext, path: string): Promise<number> {
   const { files, clock } = context.container;
   const print = (text: string) => writeText(context.stdout, `${text}\n`);
@@ -75,7 +75,7 @@ async function readInLoop(context: ProgramContext, path: string): Promise<number
   return failed ? 1 : 0;
 }
 
-/** As Go prints a file's mode: `-rw-r--r--`, `drwxrwxrwx`, `dgtrwxrwxrwx`. */
+/** Formats a file mode as Go does: `-rw-r--r--`, `drwxrwxrwx`, `dgtrwxrwxrwx`. */
 function goMode({ type, mode }: { readonly type: string; readonly mode: number }): string {
   const kind = `${type === 'directory' ? 'd' : ''}${mode & 0o2000 ? 'g' : ''}${mode & 0o1000 ? 't' : ''}`;
   return `${kind === '' ? '-' : kind}${permissions(mode).slice(1)}`;

@@ -1,4 +1,4 @@
-/** `agnhost netexec`: answers, asks others, and runs commands, over HTTP and UDP. */
+/** `agnhost netexec`: serves requests, dials other servers, and runs commands, over HTTP and UDP. */
 import type { HttpAnswer } from '../../runtime.ts';
 import { collectingOutput, emptyInput } from '../byte-streams.ts';
 import { type ServedRequest, textAnswer } from '../network.ts';
@@ -14,7 +14,7 @@ export async function netexec(context: ProgramContext): Promise<number> {
   return process.wait<number>((resolve) => {
     const exitSoon = (exitCode: number, delayMs: number) => {
       if (delayMs <= 0) resolve(exitCode);
-      // Whoever is killed meanwhile has no use for it.
+      // A process that is killed during the sleep needs no result.
       else void process.sleep(delayMs).then(() => resolve(exitCode), ignoreKilled);
     };
     process.handle('SIGTERM', () => {
@@ -66,7 +66,7 @@ export async function netexec(context: ProgramContext): Promise<number> {
   });
 }
 
-/** What netexec answers to a datagram. */
+/** Returns the reply of netexec to a datagram. */
 function said({ container }: ProgramContext, message: string, clientAddress: string): string | undefined {
   const text = message.trim();
   if (text.toLowerCase() === 'hostname') return container.hostname;
@@ -74,7 +74,7 @@ function said({ container }: ProgramContext, message: string, clientAddress: str
   return /^echo (.*)$/is.exec(text)?.[1];
 }
 
-/** Asks another, as often as it is told, and says what it heard. */
+/** Dials another server the requested number of times and returns the responses. */
 async function dial({ container: { network } }: ProgramContext, query: URLSearchParams): Promise<HttpAnswer> {
   const request = query.get('request') ?? '';
   if (request === '') return textAnswer(400, 'request parameter not specified. <nil>\n');

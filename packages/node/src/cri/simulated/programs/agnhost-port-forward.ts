@@ -1,10 +1,13 @@
-/** `agnhost port-forward-tester`: hears from one client what its environment says, and answers piece by piece. */
+/**
+ * `agnhost port-forward-tester`: accepts one client, reads the expected input and sends chunks, as configured by its
+ * environment.
+ */
 import type { Duplex } from 'node:stream';
 import { quote } from '@kruise/values/go-syntax';
 import { accept } from '../commands/network.ts';
 import { type ProgramContext, writeText } from '../program.ts';
 
-/** Time for the client to see that all was said, before the connection is closed. */
+/** Time for the client to receive all data before the connection is closed. */
 const lingerMs = 500;
 
 export async function portForwardTester(context: ProgramContext): Promise<number> {
@@ -46,7 +49,7 @@ export async function portForwardTester(context: ProgramContext): Promise<number
   return 0;
 }
 
-/** What comes first, and no more than wanted; nothing if the client goes without a word. */
+/** Reads the first bytes, at most the given length; empty if the client closes without sending. */
 function firstPart({ process }: ProgramContext, connection: Duplex, length: number): Promise<Buffer> {
   return process.wait<Buffer>((resolve) => {
     connection.once('data', (part: Buffer) => resolve(part.subarray(0, length)));

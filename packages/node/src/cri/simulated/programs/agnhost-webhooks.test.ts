@@ -41,21 +41,26 @@ describe('admission', () => {
       { allowed: false, status: { message: 'this webhook denies all requests' } },
     ],
     [
-      'gives the first label',
+      'adds the first label',
       '/add-label',
       created({}),
       changes({ op: 'add', path: '/metadata/labels', value: { 'added-label': 'yes' } }),
     ],
     [
-      'gives one more label',
+      'adds another label',
       '/add-label',
       created(labels('x')),
       changes({ op: 'add', path: '/metadata/labels/added-label', value: 'yes' }),
     ],
-    ['leaves a label', '/add-label', created({ metadata: { labels: { 'added-label': 'yes' } } }), { allowed: true }],
-    ['lets a Pod pass', '/pods', created(pod('a')), { allowed: true }],
     [
-      'refuses a Pod for its label and its container',
+      'keeps an existing label',
+      '/add-label',
+      created({ metadata: { labels: { 'added-label': 'yes' } } }),
+      { allowed: true },
+    ],
+    ['allows a Pod', '/pods', created(pod('a')), { allowed: true }],
+    [
+      'denies a Pod because of its label and its container',
       '/pods',
       created({ ...labels('webhook-disallow'), ...pod('webhook-disallow') }),
       {
@@ -63,21 +68,21 @@ describe('admission', () => {
         status: { message: 'the pod contains unwanted label; the pod contains unwanted container name;' },
       },
     ],
-    ['never answers for a Pod that says so', '/pods', created(labels('wait-forever')), 'hang'],
+    ['hangs for a Pod with the wait-forever label', '/pods', created(labels('wait-forever')), 'hang'],
     [
-      'refuses to attach',
+      'denies attach',
       '/pods/attach',
       { operation: 'CONNECT', name: 'to-be-attached-pod', object: { stdin: true, container: 'container1' } },
       { allowed: false, status: { message: "attaching to pod 'to-be-attached-pod' is not allowed" } },
     ],
     [
-      'refuses a marked ConfigMap',
+      'denies a marked ConfigMap',
       '/configmaps',
       created(data('webhook-disallow')),
       { allowed: false, status: { reason: 'the configmap contains unwanted key and value' } },
     ],
     [
-      'keeps a marked ConfigMap',
+      'denies the deletion of a marked ConfigMap',
       '/configmaps',
       { operation: 'DELETE', object: null, oldObject: data('webhook-nondeletable') },
       {
@@ -86,25 +91,25 @@ describe('admission', () => {
       },
     ],
     [
-      'lets a refused one be deleted',
+      'allows the deletion of other ConfigMaps',
       '/configmaps',
       { operation: 'DELETE', oldObject: data('webhook-disallow') },
       { allowed: true },
     ],
     [
-      'takes the first step',
+      'mutates the first stage',
       '/mutating-custom-resource',
       created({ data: { 'mutation-start': 'yes' } }),
       changes({ op: 'add', path: '/data/mutation-stage-1', value: 'yes' }),
     ],
     [
-      'takes the second step',
+      'mutates the second stage',
       '/mutating-configmaps',
       created({ data: { 'mutation-start': 'yes', 'mutation-stage-1': 'yes' } }),
       changes({ op: 'add', path: '/data/mutation-stage-2', value: 'yes' }),
     ],
     [
-      'refuses a definition',
+      'denies a CRD',
       '/crd',
       created(labels('webhook-disallow')),
       { allowed: false, status: { message: 'the crd contains unwanted label' } },
@@ -114,7 +119,7 @@ describe('admission', () => {
     test(what, async () => assert.deepEqual(await judged(path, request), verdict));
   }
 
-  test('adds a sidecar of the image it was told', async () => {
+  test('the webhook adds a sidecar with the requested image', async () => {
     const value = { image: 'i', name: 'webhook-added-sidecar', resources: {} };
     assert.deepEqual(
       await judged('/mutating-pods-sidecar', created(pod('a')), 'i'),
@@ -133,12 +138,12 @@ describe('conversion', () => {
   const first = { apiVersion: 'stable.example.com/v1', kind: 'X', hostPort: 'localhost:80' };
   const second = { apiVersion: 'stable.example.com/v2', kind: 'X', host: 'localhost', port: '80' };
 
-  test('goes from version 1 to version 2 and back', () => {
+  test('the webhook converts from version 1 to version 2 and back', () => {
     assert.deepEqual(convert(first, second.apiVersion).convertedObjects, [second]);
     assert.deepEqual(convert(second, first.apiVersion).convertedObjects, [first]);
   });
 
-  test('says what it cannot convert', () => {
+  test('the webhook reports objects it cannot convert', () => {
     assert.deepEqual(convert(first, 'stable.example.com/v3').result, {
       status: 'Failure',
       message: 'unexpected conversion version "stable.example.com/v3"',
@@ -150,7 +155,7 @@ describe('conversion', () => {
   });
 });
 
-test('the webhook speaks HTTPS with the certificate it is given', async () => {
+test('the webhook serves HTTPS with its certificate', async () => {
   const authority = createAuthority('test', testStart);
   const { certificate, key } = authority.issue({
     subject: { commonName: 'hook' },

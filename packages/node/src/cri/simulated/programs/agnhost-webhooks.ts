@@ -1,4 +1,4 @@
-/** The webhooks of Kubernetes' test image: what they allow, refuse and change is what its tests ask for. */
+/** Webhooks of the Kubernetes test image: they allow, deny and mutate what its tests expect. */
 import { after, type Clock } from '@kruise/values/clock';
 import { quote } from '@kruise/values/go-syntax';
 import type { HttpAnswer } from '../../runtime.ts';
@@ -6,7 +6,7 @@ import { type ServedRequest, textAnswer } from '../network.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An object as a test may send it; what is not there is undefined. */
+/** An object under review; missing fields are undefined. */
 type Reviewed = {
   readonly metadata?: { readonly name?: string; readonly labels?: Readonly<Record<string, string>> };
   readonly data?: Readonly<Record<string, string>>;
@@ -74,7 +74,7 @@ const judges: Readonly<Record<string, Judge>> = {
       : allowed,
 };
 
-/** `agnhost webhook`: admits, refuses or changes, by path. */
+/** `agnhost webhook`: allows, denies or mutates, by path. */
 export async function webhookAnswer(request: ServedRequest, around: Surroundings): Promise<HttpAnswer | 'hang'> {
   const judge = judges[request.path];
   if (!judge) return readiness(request);
@@ -115,7 +115,7 @@ function judgeData(
   return mark === 'webhook-disallow' ? denied({ reason: reasons.unwanted }) : allowed;
 }
 
-/** Each call takes an object one stage further, so that the order of calls shows. */
+/** Each call advances an object by one stage, so that the order of calls is visible. */
 function nextStage({ object }: AdmissionRequest): Verdict {
   const { data = {} } = object ?? {};
   const stage = data['mutation-stage-1'] === 'yes' ? 2 : data['mutation-start'] === 'yes' ? 1 : undefined;
@@ -137,7 +137,9 @@ function has(containers: readonly Named[] | undefined, name: string): boolean {
 
 type Versioned = Json & { readonly apiVersion: string };
 
-/** `agnhost crd-conversion-webhook`: joins the host and port of version 2 in version 1, and parts them again. */
+/**
+ * `agnhost crd-conversion-webhook`: joins host and port of version 2 to one field of version 1, and splits it again.
+ */
 export function conversionAnswer(request: ServedRequest): HttpAnswer {
   if (request.path !== '/crdconvert') return readiness(request);
   const review = JSON.parse(Buffer.from(request.body).toString());

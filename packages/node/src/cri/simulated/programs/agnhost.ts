@@ -1,4 +1,4 @@
-/** Kubernetes' test image: one program with many subcommands, of which those that run in a Pod on its own are here. */
+/** Kubernetes test image: one program with many subcommands. Those that run in a single Pod are implemented here. */
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { createAuthority } from '@kruise/machinery/x509/certificate';
 import { quote } from '@kruise/values/go-syntax';
@@ -14,7 +14,7 @@ import { portForwardTester } from './agnhost-port-forward.ts';
 import { conversionAnswer, webhookAnswer } from './agnhost-webhooks.ts';
 import { servedFile, serverProgram } from './servers.ts';
 
-/** Go ends with 2 on a signal nobody handles. */
+/** Go programs exit with 2 on an unhandled signal. */
 const unhandled = { SIGTERM: 2, SIGINT: 2 } as const;
 
 const subcommands: Readonly<Record<string, Program>> = {
@@ -80,7 +80,7 @@ const subcommands: Readonly<Record<string, Program>> = {
 };
 
 export const agnhost: Program = (context) => {
-  // The flags of the whole are of no interest here.
+  // Global flags are ignored.
   const [name = 'pause', ...rest] = context.argv.slice(1);
   const program = subcommands[name];
   if (!program) return unknownSubcommand(context, name);
@@ -92,7 +92,7 @@ async function unknownSubcommand({ stderr }: ProgramContext, name: string): Prom
   return 1;
 }
 
-/** Says what the container's resolver is told under a keyword. */
+/** Prints the values of a keyword in the container's resolv.conf. */
 async function printResolver({ container, stdout }: ProgramContext, keyword: string): Promise<number> {
   const lines = Buffer.from(container.files.read('/etc/resolv.conf')).toString().split('\n');
   const told = lines.map((line) => line.trim().split(/\s+/)).filter(([first]) => first === keyword);
@@ -100,7 +100,7 @@ async function printResolver({ container, stdout }: ProgramContext, keyword: str
   return 0;
 }
 
-/** Says the host's name, by HTTP or to whoever connects. */
+/** Serves the hostname over HTTP or raw TCP. */
 function hostnameListener(context: ProgramContext): Listener {
   const { hostname } = context.container;
   return isSet(context, 'tcp')
@@ -108,11 +108,11 @@ function hostnameListener(context: ProgramContext): Listener {
     : { http: () => textAnswer(200, hostname) };
 }
 
-/** Says on each port what its environment has for it. */
+/** Serves on each port the text that its environment defines for the port. */
 function porter(context: ProgramContext): number | Promise<number> {
   const { environment, container } = context;
   const isJson = isSet(context, 'json-response');
-  // What it is told comes after, and in place of, what it listens on because the Pod declares it.
+  // The environment's ports come after, and replace, the ports that the Pod declares.
   const running = serverProgram({ ports: [], stops: unhandled })(context);
   let certificate: SecureContext | undefined;
   for (const [name, text] of environment) {
@@ -140,7 +140,7 @@ function localCertificate(nowMs: number): SecureContext {
   return createSecureContext({ cert: certificate, key });
 }
 
-/** Serves HTTPS with the certificate its flags name. */
+/** Serves HTTPS with the certificate of its flags. */
 function httpsProgram(answer: NonNullable<Listener['http']>): Program {
   return (context) => {
     const { files } = context.container;
@@ -160,7 +160,7 @@ function httpsProgram(answer: NonNullable<Listener['http']>): Program {
   };
 }
 
-/** Notes who has written, and tells it. */
+/** Records and reports the peers that have written to it. */
 function meetingListener({ container: { hostname } }: ProgramContext): Listener {
   const received = new Map<string, number>();
   return {
@@ -176,7 +176,7 @@ function meetingListener({ container: { hostname } }: ProgramContext): Listener 
   };
 }
 
-/** Well for ten seconds, then not. */
+/** Healthy for ten seconds, then unhealthy. */
 function livenessListener({ container }: ProgramContext) {
   const elapsedSeconds = () => (container.clock.now() - container.startedAt) / 1000;
   return {

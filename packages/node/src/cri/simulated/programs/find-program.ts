@@ -12,21 +12,21 @@ export type ProgramQuery = {
   readonly directory: string;
 };
 
-/** Where the tools of an image are. */
+/** Directories of the tools of an image. */
 const toolFolders: ReadonlySet<string> = new Set(['/bin', '/sbin', '/usr/bin', '/usr/sbin', '/usr/local/bin']);
 
-/** What a name stands for in a container: a program of its image, a tool, or one of its files. */
+/** Finds a program in a container: of its image, of its tools, or among its files. */
 export function findProgram(
   definition: ImageDefinition | undefined,
   world: ContainerWorld,
   query: ProgramQuery,
 ): Program | undefined {
-  // Files come last: most containers start without one, and to look at them is to lay them out.
+  // Files come last: most containers start without one, and looking at the files creates the tree.
   return (
     (definition && imageProgram(definition, query.name)) ??
     toolOf(definition, query.name) ??
     fileProgram(world, query) ??
-    // Of an image nobody knows, whatever is not a tool is taken for what it was made for.
+    // In an unknown image every program that is not a tool is simulated as a server.
     (definition ? undefined : serverProgram({ ports: [0] }))
   );
 }
@@ -40,7 +40,7 @@ function toolOf(definition: ImageDefinition | undefined, name: string): Program 
   return Object.hasOwn(commands, baseName) ? commands[baseName] : undefined;
 }
 
-/** Scripts that were written to the container's files, or mounted there. */
+/** Finds a script among the container's files or mounts. */
 function fileProgram(world: ContainerWorld, { name, environment, directory }: ProgramQuery): Program | undefined {
   const places = name.includes('/')
     ? [absolutePath(name, directory)]
@@ -53,7 +53,7 @@ function fileProgram(world: ContainerWorld, { name, environment, directory }: Pr
   return undefined;
 }
 
-/** Why a container cannot start with a name, as runc says it. */
+/** Returns runc's message for a missing program. */
 export function missingProgram(world: ContainerWorld, name: string, directory: string): string {
   const quoted = `exec: ${JSON.stringify(name)}`;
   if (!name.includes('/')) return `${quoted}: executable file not found in $PATH`;

@@ -1,4 +1,4 @@
-/** The programs well-known images start with. */
+/** Programs of the well-known images. */
 import type { Program } from '../program.ts';
 import { writeText } from '../program.ts';
 import type { ImageDefinition } from '../well-known-images.ts';
@@ -21,7 +21,7 @@ const programs: Readonly<Record<string, Program>> = {
   '/agnhost-2': agnhost,
   agnhost,
   '/sample-apiserver': sampleApiServer,
-  // Belongs to root, and has the bit that makes it run as that.
+  // A setuid program owned by root.
   nnp: async ({ container: { privileges, user }, stdout }) => {
     await writeText(stdout, `Effective uid: ${privileges.mayEscalate ? 0 : user.uid}\n`);
     return 0;
@@ -37,7 +37,7 @@ const programs: Readonly<Record<string, Program>> = {
   '/docker-entrypoint.sh': runRest,
 };
 
-/** Does its preparations, then becomes the program it is told. */
+/** Runs the rest of its arguments as a program, like an entrypoint script. */
 async function runRest(context: Parameters<Program>[0]): Promise<number> {
   const [, ...argv] = context.argv;
   const program =
@@ -49,7 +49,7 @@ async function runRest(context: Parameters<Program>[0]): Promise<number> {
   return program({ ...context, argv });
 }
 
-/** The program of an image behind a name; undefined if the image has none of that name. */
+/** Returns a program of an image; undefined if the image does not have it. */
 export function imageProgram(definition: ImageDefinition, name: string): Program | undefined {
   const baseName = baseNameOf(name);
   if (definition.clients?.includes(baseName)) return baseName.endsWith('-cli') ? pong : () => 0;
@@ -75,13 +75,13 @@ function baseNameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** What probes of Redis and its kin wait to hear. */
+/** Reply that Redis probes expect. */
 const pong: Program = async ({ stdout }) => {
   await writeText(stdout, 'PONG\n');
   return 0;
 };
 
-/** Given its program on the command line it runs it and is done; given a file it is taken for a server. */
+/** Runs a program given on the command line and exits; with a file it is simulated as a server. */
 const interpreter: Program = (context) => {
   const isBrief = context.argv
     .slice(1)
@@ -89,7 +89,7 @@ const interpreter: Program = (context) => {
   return isBrief ? 0 : serverProgram({ ports: [0] })(context);
 };
 
-/** A web server that, called again with `-s`, tells the one that runs what to do. */
+/** Returns a web server that can be signalled by running it again with `-s`. */
 function controllable(server: Program): Program {
   return (context) => {
     const { argv, container } = context;

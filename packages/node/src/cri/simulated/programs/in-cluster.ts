@@ -1,4 +1,4 @@
-/** How a program in a Pod finds the API server, and who it is to it. */
+/** In-cluster configuration: address and CA of the API server, and the service account token. */
 import { hostAndPort } from '@kruise/apiserver/connect/backend';
 import { type FetchOptions, FetchTimeout } from '../commands/fetch-url.ts';
 import { FileError } from '../file-tree.ts';
@@ -6,21 +6,21 @@ import { ExchangeError } from '../http-exchange.ts';
 import { ConnectError } from '../network.ts';
 import { type ProgramContext, writeText } from '../program.ts';
 
-/** What makes a program give up, as it says. */
+/** Fatal error of a program. */
 export class Fatal extends Error {
   override readonly name = 'Fatal';
 }
 
-/** The API server of the cluster, with what a request to it needs. */
+/** API server of the cluster, with the request options for it. */
 export type InCluster = Pick<FetchOptions, 'headers' | 'trust'> & {
   readonly url: string;
-  /** What proves who is asking. */
+  /** Bearer token. */
   readonly credentials: string;
 };
 
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Where the API server is, whom to believe that it is, and who is asking. */
+/** Reads the in-cluster configuration. */
 export function inCluster(context: ProgramContext): InCluster {
   const host = context.environment.get('KUBERNETES_SERVICE_HOST') ?? '';
   const port = context.environment.get('KUBERNETES_SERVICE_PORT') ?? '';
@@ -42,13 +42,13 @@ export function readText({ container }: ProgramContext, path: string): string {
   return Buffer.from(container.files.read(path)).toString();
 }
 
-/** Writes to the log, in the form Go's logs have. */
+/** Writes a log line in the format of Go's klog. */
 export function log({ container, stderr }: ProgramContext, text: string): void | Promise<void> {
   const time = new Date(container.clock.now()).toISOString().slice(0, 19).replaceAll('-', '/').replace('T', ' ');
   return writeText(stderr, `${time} ${text}\n`);
 }
 
-/** What went wrong, if that is something a program may run into; anything else is not its own to deal with. */
+/** Returns the message of an expected error; other errors are rethrown. */
 export function reasonOf(error: unknown): string {
   if (error instanceof FileError) return `open ${error.path}: ${error.description.toLowerCase()}`;
   const isOurs = [Fatal, ConnectError, ExchangeError, FetchTimeout].some((kind) => error instanceof kind);

@@ -5,13 +5,13 @@ import { lastedMs, simulatedNode } from '../testing/simulated-node.ts';
 
 describe('signals', () => {
   const cases: readonly [what: string, image: string, args: readonly string[] | undefined, exitCode: number][] = [
-    ['nginx ends well', 'nginx', undefined, 0],
-    ['httpd ends well', 'httpd', undefined, 0],
-    ['redis ends well', 'redis', undefined, 0],
-    ['pause ends well', 'registry.k8s.io/pause:3.10', undefined, 0],
-    ['agnhost pause ends with 2', 'registry.k8s.io/e2e-test-images/agnhost:2.53', ['pause'], 2],
-    ['agnhost netexec ends well', 'registry.k8s.io/e2e-test-images/agnhost:2.53', ['netexec'], 0],
-    ['an unknown image ends well', 'acme/shop:v1', undefined, 0],
+    ['nginx exits with 0', 'nginx', undefined, 0],
+    ['httpd exits with 0', 'httpd', undefined, 0],
+    ['redis exits with 0', 'redis', undefined, 0],
+    ['pause exits with 0', 'registry.k8s.io/pause:3.10', undefined, 0],
+    ['agnhost pause exits with 2', 'registry.k8s.io/e2e-test-images/agnhost:2.53', ['pause'], 2],
+    ['agnhost netexec exits with 0', 'registry.k8s.io/e2e-test-images/agnhost:2.53', ['netexec'], 0],
+    ['an unknown image exits with 0', 'acme/shop:v1', undefined, 0],
   ];
   for (const [what, image, args, exitCode] of cases) {
     test(`${what} when it is stopped`, async () => {
@@ -24,7 +24,7 @@ describe('signals', () => {
     });
   }
 
-  test('a trap runs once the command before it is over', async () => {
+  test('a trap runs after the current command', async () => {
     const node = simulatedNode();
     const command = ['sh', '-c', 'trap "echo bye; exit 0" TERM; while true; do sleep 5; done'];
     const { containerId } = await node.runContainer({ command });
@@ -39,7 +39,7 @@ describe('signals', () => {
 });
 
 describe('programs of images', () => {
-  test('nginx can be told to quit, as hooks do', async () => {
+  test('nginx quits on request, as hooks do', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'nginx' });
     assert.equal((await node.sh(containerId, 'nginx -t; killall -0 nginx')).exitCode, 0);
@@ -64,7 +64,7 @@ describe('programs of images', () => {
     });
   }
 
-  test('the probe of the game server reports a closed server, then its data, then its gate', async () => {
+  test('the probe of the game server reports closed, then data loaded, then gate open', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'openkruise/minecraft-demo:probe-v0' });
     const probeAfter = async (seconds: number) => {
@@ -84,7 +84,7 @@ describe('programs of images', () => {
     [false, 'Effective uid: 0\n'],
   ];
   for (const [noNewPrivs, output] of privileges) {
-    test(`a program of root's ${noNewPrivs ? 'does not run' : 'runs'} as root where that is ${noNewPrivs ? 'not ' : ''}allowed`, async () => {
+    test(`a setuid program of root ${noNewPrivs ? 'does not run' : 'runs'} as root where that is ${noNewPrivs ? 'not ' : ''}allowed`, async () => {
       const node = simulatedNode();
       const image = 'registry.k8s.io/e2e-test-images/nonewprivs:1.3';
       const linux = { securityContext: { runAsUser: 1000, noNewPrivs } };
@@ -94,7 +94,7 @@ describe('programs of images', () => {
     });
   }
 
-  test('the network is changed by the privileged alone', async () => {
+  test('only a privileged container changes the network', async () => {
     const node = simulatedNode();
     const run = async (privileged: boolean) => {
       const linux = { securityContext: { privileged } };
@@ -106,7 +106,7 @@ describe('programs of images', () => {
     assert.deepEqual(await run(true), ['', 0]);
   });
 
-  test('a web server of files serves those of its image', async () => {
+  test('a file server serves the files of its image', async () => {
     const node = simulatedNode();
     const { podSandboxId } = await node.runContainer({ image: 'registry.k8s.io/e2e-test-images/nautilus:1.7' });
     const host = (await node.runtime.podSandboxStatus({ podSandboxId })).status.network?.ip ?? '';
@@ -119,7 +119,7 @@ describe('programs of images', () => {
     assert.equal((await get('/none'))[0], 404);
   });
 
-  test('serve-hostname says it to whoever connects', async () => {
+  test('serve-hostname returns the hostname', async () => {
     const node = simulatedNode();
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
     const { containerId } = await node.runContainer({
@@ -130,7 +130,7 @@ describe('programs of images', () => {
     assert.equal((await node.sh(containerId, 'echo x | nc -v -u -w 2 localhost 9376')).stdout, 'pod-1');
   });
 
-  test('the settings of the kernel are those of the Pod', async () => {
+  test('sysctls are those of the Pod', async () => {
     const node = simulatedNode();
     const sandboxId = await node.runSandbox({ linux: { sysctls: { 'kernel.shm_rmid_forced': '1' } } });
     const { containerId } = await node.runContainer({ command: ['sleep', '9'], sandboxId });
@@ -139,7 +139,7 @@ describe('programs of images', () => {
     assert.equal((await node.sh(containerId, 'sysctl kernel.none')).exitCode, 1);
   });
 
-  test('a guestbook is written in one place and read in another', async () => {
+  test('a guestbook is written to the primary and read from a replica', async () => {
     const addresses: Record<string, string> = {};
     const resolve = (name: string) => [addresses[name]].filter((address) => address !== undefined);
     const network = createSimulatedNetwork({ services: { route: () => undefined, records: () => [], resolve } });
@@ -162,7 +162,7 @@ describe('programs of images', () => {
     assert.equal(await ask('cmd=get&key=messages'), '{"data":"hi"}');
   });
 
-  test('porter says on each port what it is told', async () => {
+  test('porter serves the configured text on each port', async () => {
     const node = simulatedNode();
     const envs = [
       { key: 'SERVE_PORT_80', value: 'foo' },
@@ -184,7 +184,7 @@ describe('programs of images', () => {
     assert.equal(await (await run('--json-response'))(80), '{"Method":"PUT","Body":"foo"}');
   });
 
-  test('netexec notes what it was asked', async () => {
+  test('netexec logs its requests', async () => {
     const node = simulatedNode();
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
     const { containerId } = await node.runContainer({ image, args: ['netexec'] });
@@ -195,7 +195,7 @@ describe('programs of images', () => {
     assert.match(await node.log(containerId), /^GET \/echo\?msg=prestop\nGET \/hostname$/m);
   });
 
-  test('nettest notes who writes to it', async () => {
+  test('nettest records its peers', async () => {
     const node = simulatedNode();
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
     const { containerId } = await node.runContainer({ image, args: ['nettest'] });
@@ -228,8 +228,8 @@ describe('programs of images', () => {
   });
 });
 
-describe('images without a word of what to run', () => {
-  test('a shell without input ends at once', async () => {
+describe('images without a command', () => {
+  test('a shell without input exits at once', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'busybox' });
     await node.pass(0);
@@ -239,7 +239,7 @@ describe('images without a word of what to run', () => {
     );
   });
 
-  test('a shell someone may type into waits', async () => {
+  test('a shell with an open input waits', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'busybox', config: { stdin: true, tty: true } });
     await node.pass(60_000);

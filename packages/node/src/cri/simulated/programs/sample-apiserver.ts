@@ -1,6 +1,6 @@
 /**
- * Kubernetes' example of an API server that stands behind another: an API server of ours, with the two kinds of that
- * example. Who is asking, the server in front says; what they may do, it is asked.
+ * Kubernetes' sample aggregated API server, simulated by our own API server with the two kinds of that sample. The
+ * front proxy authenticates users, and authorization is delegated to the cluster.
  */
 import type { Attributes, Authorizer, Decision } from '@kruise/apiserver/authorization/authorizer';
 import type { KubeObject } from '@kruise/apiserver/object';
@@ -34,7 +34,7 @@ export async function sampleApiServer(context: ProgramContext): Promise<number> 
     await log(context, `Error: ${reasonOf(error)}`);
     return 1;
   }
-  // Most simulations never need one.
+  // Imported lazily, because most simulations do not need it.
   const { startServerOf } = await import('./sample-server.ts');
   const server = await startServerOf(definitions, {
     clock,
@@ -56,7 +56,7 @@ export async function sampleApiServer(context: ProgramContext): Promise<number> 
   }
 }
 
-/** The authority of those who may say for whom they ask. */
+/** Returns the CA of trusted front proxies. */
 async function trustedProxies(context: ProgramContext): Promise<string> {
   const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
   const { data } = (await ask(context, path)) as { readonly data?: Readonly<Record<string, string>> };
@@ -65,7 +65,7 @@ async function trustedProxies(context: ProgramContext): Promise<string> {
 
 const openPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 
-/** Asks the API server of the cluster who may do what. */
+/** Returns an authorizer that delegates to the API server of the cluster. */
 function delegated(context: ProgramContext): Authorizer {
   return {
     async authorize(attributes): Promise<Decision> {
@@ -107,7 +107,7 @@ function review(attributes: Attributes): object {
   };
 }
 
-/** What the API server of the cluster has at a path, or says to what it is sent there. */
+/** Sends a request to the API server of the cluster. */
 async function ask(context: ProgramContext, path: string, body?: object): Promise<unknown> {
   const server = inCluster(context);
   const answer = await fetchUrl(context, new URL(path, server.url), {

@@ -3,7 +3,7 @@ import type { KubeObject } from '@kruise/apiserver/object';
 import { type ApiServer, type ServerParts, startApiServer } from '@kruise/apiserver/server';
 import { createMemoryStore } from '@kruise/apiserver/store/memory';
 
-/** An API server in memory that has the kinds of these definitions. */
+/** Starts an in-memory API server with the kinds of these definitions. */
 export async function startServerOf(
   definitions: readonly KubeObject[],
   parts: Omit<ServerParts, 'store' | 'admission'>,

@@ -1,10 +1,10 @@
-/** Programs and answers that Pod annotations script. */
+/** Programs and responses scripted by Pod annotations. */
 import { type Listener, textAnswer } from '../network.ts';
 import { type Program, writeText } from '../program.ts';
 import { type Script, type Step, stepAt } from '../script.ts';
 import { serverProgram } from './servers.ts';
 
-/** The program a script puts in the place of a container's own; undefined if it does not. */
+/** Returns the program that replaces the container's own; undefined if none is scripted. */
 export function scriptedProgram(
   { runForMs, exitCodes, logLine, logEveryMs }: Script,
   attempt: number,
@@ -23,7 +23,7 @@ export function scriptedProgram(
         }
       });
     }
-    // A container that is only told how to end does so at once.
+    // A container with only an exit code exits at once.
     const endMs = runForMs ?? (exitCodes === undefined ? undefined : 0);
     if (endMs === undefined) return serverProgram({ ports: [0] })(context);
     if (endMs === 0) return exitCode;
@@ -32,7 +32,7 @@ export function scriptedProgram(
   };
 }
 
-/** Answers along a timeline, whatever the program behind would say. */
+/** Returns a listener that responds along a timeline, whatever the program would respond. */
 export function scriptedAnswers(steps: readonly Step[], elapsedMs: () => number): Listener {
   const now = () => stepAt(steps, elapsedMs());
   return {

@@ -1,28 +1,28 @@
-/** Programs that stay up and answer: web servers, databases, and whatever an unknown image runs. */
+/** Server programs: web servers, databases, and the programs of unknown images. */
 import type { FileTree } from '../file-tree.ts';
 import { type Listener, textAnswer } from '../network.ts';
 import type { SignalName } from '../process.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
 
 export type ServerOptions = {
-  /** 0 for every port nobody else listens on. */
+  /** Ports; 0 for every port without another listener. */
   readonly ports: readonly number[];
   readonly listener?: (context: ProgramContext) => Listener;
-  /** Exit codes by the signals that end it; by default each of the usual ones ends it well. */
+  /** Exit codes by signal; by default 0 for the usual ones. */
   readonly stops?: Readonly<Partial<Record<SignalName, number>>>;
   readonly greeting?: string;
 };
 
 const gracefulStops: Partial<Record<SignalName, number>> = { SIGTERM: 0, SIGINT: 0, SIGQUIT: 0 };
 
-/** A program that listens until a signal ends it. */
+/** Returns a program that listens until a signal stops it. */
 export function serverProgram({
   ports,
   listener = answersAll,
   stops = gracefulStops,
   greeting,
 }: ServerOptions): Program {
-  // Not an async function: what it was started with need not be kept for as long as it runs.
+  // Not an async function, so that the running program does not retain its context.
   return (context) => {
     const { process, container } = context;
     if (greeting !== undefined) void writeText(context.stdout, `${greeting}\n`);
@@ -35,12 +35,12 @@ export function serverProgram({
 const well = textAnswer(200, 'ok');
 const welcoming: Listener = { http: () => well, health: () => 'SERVING' };
 
-/** Whoever comes is told that all is well, by HTTP or gRPC. */
+/** Responds to every HTTP and gRPC request with success. */
 function answersAll(): Listener {
   return welcoming;
 }
 
-/** Takes connections, and says nothing. */
+/** Accepts connections without sending anything. */
 const silent: Listener = {
   connection: (connection) => {
     connection.resume();
@@ -48,7 +48,7 @@ const silent: Listener = {
   },
 };
 
-/** A server that speaks a protocol of its own: probes can connect, and no more. */
+/** Returns a server with its own protocol: probes can only connect. */
 export function databaseProgram(ports: readonly number[], greeting: string): Program {
   return serverProgram({ ports, listener: () => silent, greeting });
 }
@@ -59,7 +59,7 @@ export type WebServerOptions = {
   readonly stops: Readonly<Partial<Record<SignalName, number>>>;
 };
 
-/** Serves the files of the container, so that whoever changes them changes what is served. */
+/** Returns a web server of the container's files; changes of the files are served at once. */
 export function webServerProgram(ports: readonly number[], { root, serverName, stops }: WebServerOptions): Program {
   return serverProgram({
     ports,
@@ -81,7 +81,7 @@ export function webServerProgram(ports: readonly number[], { root, serverName, s
   });
 }
 
-/** What a path of a URL stands for: a file, or the index of a folder. */
+/** Returns the file of a URL path, or the index of a directory. */
 export function servedFile(files: FileTree, path: string): Uint8Array | undefined {
   if (!files.exists(path)) return undefined;
   if (files.stat(path).type !== 'directory') return files.read(path);

@@ -1,4 +1,4 @@
-/** What stands in `$((…))`: whole numbers of 64 bits. */
+/** Arithmetic expansion `$((…))` on 64-bit integers. */
 import { ShellSyntaxError } from './syntax.ts';
 
 export type Variables = { get(name: string): string | undefined; set(name: string, value: string): void };

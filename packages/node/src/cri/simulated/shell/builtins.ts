@@ -1,4 +1,4 @@
-/** Commands that change the shell itself. */
+/** Shell builtins. */
 import { absolutePath } from '../file-tree.ts';
 import { type SignalName, signalOf } from '../process.ts';
 import { type Spawned, writeText } from '../program.ts';
@@ -125,7 +125,7 @@ async function source([, path = '', ...parameters]: readonly string[], frame: Fr
   }
 }
 
-/** Gives the process over to a program; what the shell wanted to do with signals is forgotten. */
+/** Replaces the shell with a program; its signal traps are reset. */
 async function exec([, ...words]: readonly string[], frame: Frame): Promise<number> {
   const { state, context } = frame;
   if (words.length === 0) return 0;
@@ -230,7 +230,7 @@ function trap([, action, ...names]: readonly string[], { state, context }: Frame
   return 0;
 }
 
-/** Waits for jobs; a signal that has a trap ends the waiting. */
+/** Waits for jobs; a trapped signal interrupts the wait. */
 async function wait([, ...words]: readonly string[], { state, context }: Frame): Promise<number> {
   const pids = words.map(Number);
   const jobs = words.length === 0 ? state.jobs : state.jobs.filter(({ process }) => pids.includes(process.pid));

@@ -1,4 +1,4 @@
-/** Where the reading of a script is. */
+/** Position of the parser in a script. */
 import { ShellSyntaxError } from './syntax.ts';
 
 export type Cursor = { readonly text: string; at: number; depth: number };
@@ -6,12 +6,12 @@ export type Cursor = { readonly text: string; at: number; depth: number };
 const maxDepth = 100;
 const namePattern = /[A-Za-z_][A-Za-z0-9_]*/y;
 
-/** At the beginning of a text, which may be part of another. */
+/** Creates a cursor at the start of a text, which may be nested in another one. */
 export function cursorAt(text: string, depth = 0): Cursor {
   return { text, at: 0, depth };
 }
 
-/** Gives up on the script, for a reason of its own or for what comes next. */
+/** Throws a syntax error with a given reason, or for the next token. */
 export function failAt({ text, at }: Cursor, what?: string): never {
   const next = () => (text[at] === '\n' ? 'newline' : nextToken(text, at));
   const trouble = what ?? (at >= text.length ? 'end of file (expecting more)' : `unexpected "${next()}"`);
@@ -22,7 +22,7 @@ function nextToken(text: string, at: number): string {
   return /^(?:&&|\|\||;;|[&|;()<>]|[^\s&|;()<>]+)/.exec(text.slice(at, at + 80))?.[0] ?? '';
 }
 
-/** Reads something that may hold more of its kind, though not without end. */
+/** Parses a nested construct, with a depth limit. */
 export function nested<T>(cursor: Cursor, read: () => T): T {
   if (++cursor.depth > maxDepth) failAt(cursor, 'nested too deeply');
   const result = read();

@@ -1,4 +1,4 @@
-/** Carries a script out. */
+/** Script execution. */
 import { BrokenPipe, collectingOutput, createPipe, inputOf, nullOutput, type Output } from '../byte-streams.ts';
 import { absolutePath, FileError } from '../file-tree.ts';
 import { signalNumbers } from '../process.ts';
@@ -22,7 +22,7 @@ import { type Assignment, type Command, type Redirection, type Script, ShellSynt
 
 const maxCaptureBytes = 1024 * 1024;
 
-/** Runs the items of a script one after the other; resolves with the exit code of the last. */
+/** Runs the items of a script in order; resolves with the last exit code. */
 export async function executeScript(script: Script, frame: Frame): Promise<number> {
   for (const { command, isBackground } of script.items) {
     if (isBackground) startJob(command, frame);
@@ -36,7 +36,7 @@ export async function executeText(text: string, frame: Frame): Promise<number> {
   return executeScript(parseScript(text), frame);
 }
 
-/** Runs the traps of signals that have come. */
+/** Runs the traps of pending signals. */
 export async function runPendingTraps(frame: Frame): Promise<void> {
   const { state } = frame;
   for (let signal = state.pendingSignals.shift(); signal; signal = state.pendingSignals.shift()) {
@@ -62,7 +62,7 @@ async function executeCommand(command: Command, frame: Frame): Promise<number> {
   }
 }
 
-/** With `set -e` a failure ends the shell, unless it was a question. */
+/** With `set -e` a failing command exits the shell, unless it is a condition. */
 function checked(command: Command, exitCode: number, state: ShellState): number {
   const isPlain = command.kind === 'simple' || command.kind === 'pipeline' || command.kind === 'subshell';
   if (exitCode !== 0 && isPlain && state.conditionDepth === 0 && state.options.has('e')) throw new ShellExit(exitCode);
@@ -105,7 +105,7 @@ async function executeSimple(command: Kind<'simple'>, frame: Frame): Promise<num
   if (state.options.has('x') && argv.length > 0) await writeText(streams.stderr, `+ ${argv.join(' ')}\n`);
   const [name] = argv;
   if (name === undefined) {
-    // A command in an assignment settles its exit code: `x=$(false)` fails.
+    // A command substitution in an assignment sets the exit code: `x=$(false)` fails.
     state.lastExitCode = 0;
     await assign(command.assignments, frame);
     return state.lastExitCode;
@@ -268,7 +268,7 @@ async function inSubshell(frame: Frame, run: (inner: Frame) => Promise<number>):
   }
 }
 
-/** `command &`: a process of its own. */
+/** Starts `command &` as another process. */
 function startJob(command: Command, frame: Frame): void {
   const { state, context } = frame;
   const job = context.container.spawn((process) =>
@@ -342,7 +342,10 @@ function duplicated(target: string, streams: Streams): Output {
   throw new CommandError(`${target}: bad file descriptor`, 2);
 }
 
-/** Paths that name streams: one's own, or those of the container's first process, which go to its log. */
+/**
+ * Returns the stream of a path such as `/dev/stdout`: the command's own, or that of the first process, which is the
+ * log.
+ */
 function standardOutput(path: string, streams: Streams, { context }: Frame): Output | undefined {
   switch (path) {
     case '/dev/stdout':
@@ -364,7 +367,7 @@ async function printError({ state, streams }: Frame, message: string): Promise<v
   await writeText(streams.stderr, `${state.name}: ${message}\n`);
 }
 
-/** Whether an error is the script's own fault, to be printed rather than thrown. */
+/** Reports whether an error belongs to the script and is printed rather than thrown. */
 export function isScriptError(error: unknown): error is Error {
   return error instanceof ShellSyntaxError || error instanceof CommandError;
 }

@@ -1,4 +1,4 @@
-/** Turns the words of a script into the words of a command: parameters, commands, arithmetic, fields, paths. */
+/** Word expansion: parameters, command substitution, arithmetic, field splitting and globs. */
 import { trimTrailing } from '@kruise/values/trim';
 import { writeText } from '../program.ts';
 import { evaluateArithmetic } from './arithmetic.ts';
@@ -6,14 +6,14 @@ import { globPaths, isPattern, matches, type Pattern, textOf } from './pattern.t
 import { type Frame, ShellExit } from './state.ts';
 import type { Parameter, Script, Word, WordPart } from './syntax.ts';
 
-/** What a command prints, for `$(…)`. */
+/** Runs a command and returns its output, for `$(…)`. */
 export type Capture = (script: Script, frame: Frame) => Promise<string>;
 
 type Piece = Pattern[number];
-/** A field under way; undefined between fields. */
+/** Field in progress; undefined between fields. */
 type Field = Piece[] | undefined;
 
-/** Expands words into any number of fields. */
+/** Expands words to any number of fields. */
 export async function expandWords(words: readonly Word[], frame: Frame, capture: Capture): Promise<string[]> {
   const results: string[] = [];
   for (const word of words) {
@@ -25,12 +25,12 @@ export async function expandWords(words: readonly Word[], frame: Frame, capture:
   return results;
 }
 
-/** Expands a word into one text, without splitting. */
+/** Expands a word to one text without field splitting. */
 export async function expandText(word: Word, frame: Frame, capture: Capture): Promise<string> {
   return textOf(await expandPattern(word, frame, capture));
 }
 
-/** Expands a word into one pattern. */
+/** Expands a word to a pattern. */
 export async function expandPattern(word: Word, frame: Frame, capture: Capture): Promise<Pattern> {
   const pieces: Piece[] = [];
   for (const [index, part] of word.entries()) {
@@ -45,7 +45,7 @@ async function fieldsOf(word: Word, frame: Frame, capture: Capture): Promise<Pat
   let current: Field;
   for (const [index, part] of word.entries()) {
     if (part.kind === 'parameter' && part.isQuoted && part.parameter.name === '@' && !part.parameter.operator) {
-      // "$@" is the one thing in quotes that makes several words, or none.
+      // Only "$@" expands to several words, or none, within quotes.
       for (const [position, parameter] of frame.state.parameters.entries()) {
         if (position > 0 && current) fields.push(current);
         current = [...(position === 0 ? (current ?? []) : []), ...piecesOf(parameter, true)];
@@ -91,7 +91,7 @@ async function partText(part: WordPart, frame: Frame, capture: Capture, isFirst:
   }
 }
 
-/** The value of a parameter; undefined if it is not set. */
+/** Returns the value of a parameter; undefined if it is not set. */
 export function parameterValue(name: string, { state, context }: Pick<Frame, 'state' | 'context'>): string | undefined {
   switch (name) {
     case '@':
@@ -159,7 +159,7 @@ async function parameterText(parameter: Parameter, frame: Frame, capture: Captur
   }
 }
 
-/** Says what is missing; the shell ends with it. */
+/** Prints the error of an unset parameter; the shell exits. */
 async function notSet(name: string, message: string, { state, streams }: Frame): Promise<ShellExit> {
   await writeText(streams.stderr, `${state.name}: ${name}: ${message}\n`);
   return new ShellExit(2);
@@ -171,7 +171,7 @@ function slice(value: string, operand: string, { state }: Frame): string {
   return length === undefined ? value.slice(start) : value.slice(start, length < 0 ? length : start + length);
 }
 
-/** Takes the shortest or longest fitting beginning or end away. */
+/** Removes the shortest or longest matching prefix or suffix. */
 function trim(value: string, pattern: Pattern, operator: string): string {
   const fromStart = operator.startsWith('#');
   const isLongest = operator.length === 2;

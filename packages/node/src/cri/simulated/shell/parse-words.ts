@@ -1,20 +1,20 @@
-/** Reads words: quotes, and all that is to be expanded. */
+/** Parser of words: quoting and expansions. */
 import { type Cursor, cursorAt, failAt, skipBlanks, takeName, takeOperator } from './cursor.ts';
 import type { Parameter, Script, Word, WordPart } from './syntax.ts';
 
 export type WordParser = {
-  /** The next word; undefined if what comes next is none. */
+  /** Parses the next word; undefined if the next token is none. */
   word(): Word | undefined;
-  /** What stands right here, be it nothing. */
+  /** Parses the word at the cursor, which may be empty. */
   wordHere(): Word;
-  /** All that is left, as between double quotes. */
+  /** Parses the rest of the text as if double-quoted. */
   quotedText(): Word;
 };
 
 const wordEnd = /[\s;&|()<>]/;
 const specialParameter = /[@*#?$!0-9-]/;
 
-/** `readList` reads the commands that stand in `$(…)`, up to what is none. */
+/** Creates a word parser; `readList` parses the commands in `$(…)`. */
 export function createWordParser(cursor: Cursor, readList: (cursor: Cursor) => Script): WordParser {
   const { text } = cursor;
 
@@ -25,7 +25,7 @@ export function createWordParser(cursor: Cursor, readList: (cursor: Cursor) => S
     return cursor.at === before ? undefined : parts;
   }
 
-  /** Pieces up to a character that ends them. */
+  /** Parses unquoted parts up to an end character. */
   function unquoted(end: RegExp): Word {
     const parts: WordPart[] = [];
     let literal = '';
@@ -53,7 +53,7 @@ export function createWordParser(cursor: Cursor, readList: (cursor: Cursor) => S
     return parts;
   }
 
-  /** What a character begins that is not itself; undefined if it is. */
+  /** Parses the construct that a special character starts; undefined for an ordinary character. */
   function special(character: string): readonly WordPart[] | undefined {
     switch (character) {
       case '\\': {
@@ -84,7 +84,7 @@ export function createWordParser(cursor: Cursor, readList: (cursor: Cursor) => S
     }
   }
 
-  /** What stands between double quotes, or in a here-document. */
+  /** Parses the parts within double quotes or a here-document. */
   function quotedParts(end: string | undefined): WordPart[] {
     const parts: WordPart[] = [];
     let literal = '';
@@ -113,7 +113,7 @@ export function createWordParser(cursor: Cursor, readList: (cursor: Cursor) => S
       literal += character;
       cursor.at++;
     }
-    // Empty quotes are a word too.
+    // Empty quotes are a word, too.
     if (literal !== '' || parts.length === 0) flush();
     return parts;
   }

@@ -5,14 +5,14 @@ import { parseScript } from './parse.ts';
 import { matches, type Pattern } from './pattern.ts';
 import { ShellSyntaxError } from './syntax.ts';
 
-/** Pieces scripts are made of, put together without a thought. */
+/** Fragments of scripts, concatenated at random. */
 const pieces = fc.constantFrom(
   ...['if', 'then', 'fi', 'while', 'do', 'done', 'for', 'in', 'case', 'esac', '{', '}', '(', ')', ';', ';;', '&', '&&'],
   ...['|', '||', '<', '>', '>>', '<<', '2>&1', '$', '${', '$(', '$((', '`', '"', "'", '\\', '\n', ' ', '#', '!', '='],
   ...['x', 'a=b', '*', '[', ']', '~', '1', '-', 'EOF'],
 );
 
-test('any text is a script or a syntax error, and reading it ends', () => {
+test('any text is a script or a syntax error, and parsing terminates', () => {
   const text = fc.oneof(
     fc.array(pieces, { maxLength: 40 }).map((parts) => parts.join('')),
     fc.string({ maxLength: 60 }),
@@ -29,13 +29,13 @@ test('any text is a script or a syntax error, and reading it ends', () => {
   );
 });
 
-test('a script that goes deeper than anyone would is refused', () => {
+test('a script that is nested too deeply is rejected', () => {
   assert.throws(() => parseScript('('.repeat(5000)), ShellSyntaxError);
   assert.throws(() => parseScript('$('.repeat(5000)), ShellSyntaxError);
   assert.throws(() => parseScript(`x${'y'.repeat(300_000)}`), ShellSyntaxError);
 });
 
-test('what stands in single quotes arrives as it is', () => {
+test('text in single quotes is literal', () => {
   fc.assert(
     fc.property(
       fc.string().filter((text) => !text.includes("'")),
@@ -48,7 +48,7 @@ test('what stands in single quotes arrives as it is', () => {
   );
 });
 
-test('patterns fit what regular expressions of the same meaning fit', () => {
+test('patterns match like equivalent regular expressions', () => {
   const letters = fc.constantFrom('a', 'b', '*', '?');
   fc.assert(
     fc.property(
@@ -63,7 +63,7 @@ test('patterns fit what regular expressions of the same meaning fit', () => {
   );
 });
 
-test('a pattern of many stars is as quick as one', () => {
+test('a pattern of many stars is as fast as one', () => {
   const pattern: Pattern = [...'*a'.repeat(30), 'b'].map((character) => ({ character, isLiteral: false }));
   assert.equal(matches(pattern, 'a'.repeat(5000)), false);
 });

@@ -34,7 +34,7 @@ const reserved: ReadonlySet<string> = new Set([
   'function',
 ]);
 
-/** Reads a script of the POSIX shell, with the handful of bash's additions scripts in manifests use. */
+/** Parses a POSIX shell script, with the few bash extensions that scripts in manifests use. */
 export function parseScript(text: string): Script {
   if (text.length > maxLength) throw new ShellSyntaxError('script too long');
   const cursor = cursorAt(text);
@@ -43,14 +43,14 @@ export function parseScript(text: string): Script {
   return script;
 }
 
-/** Commands up to the end of the text or of a parenthesis. */
+/** Parses commands up to the end of the text or a closing parenthesis. */
 function readList(cursor: Cursor): Script {
   return createParser(cursor).list(noWords);
 }
 
 const noWords: ReadonlySet<string> = new Set();
 
-/** A here-document whose text begins after the current line. */
+/** A here-document whose text starts after the current line. */
 type PendingText = {
   readonly end: string;
   readonly isLiteral: boolean;
@@ -92,7 +92,7 @@ function createParser(cursor: Cursor) {
     );
   }
 
-  /** Whether a reserved word comes next, as a whole word. */
+  /** Returns the reserved word at the cursor, if any. */
   function peekWord(): string {
     skipBlanks(cursor);
     const match = /^(?:[A-Za-z]+|[{}!])(?=[\s;&|()<>]|$)/.exec(text.slice(cursor.at, cursor.at + 12));
@@ -109,7 +109,7 @@ function createParser(cursor: Cursor) {
     if (!takeWord(word)) failAt(cursor, cursor.at >= text.length ? `end of file (expecting "${word}")` : undefined);
   }
 
-  /** Commands up to one of `ends`, or to the end of the text or of a parenthesis. */
+  /** Parses commands up to one of `ends`, the end of the text or a closing parenthesis. */
   function list(ends: ReadonlySet<string>): Script {
     return nested(cursor, () => {
       const items: ListItem[] = [];

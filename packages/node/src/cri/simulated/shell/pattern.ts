@@ -1,7 +1,7 @@
-/** The shell's patterns: `*`, `?`, `[a-z]`. */
+/** Shell patterns: `*`, `?`, `[a-z]`. */
 import type { FileTree } from '../file-tree.ts';
 
-/** Text of which some characters are to be taken as they are. */
+/** Characters of a pattern; literal ones have no special meaning. */
 export type Pattern = readonly { readonly character: string; readonly isLiteral: boolean }[];
 
 export function isPattern(pattern: Pattern): boolean {
@@ -12,10 +12,10 @@ export function textOf(pattern: Pattern): string {
   return pattern.map(({ character }) => character).join('');
 }
 
-/** Whether the whole text is as the pattern says. Takes time in proportion to both lengths. */
+/** Reports whether a pattern matches the whole text. Takes time in proportion to both lengths. */
 export function matches(pattern: Pattern, text: string): boolean {
   let [at, textAt] = [0, 0];
-  /** Where to go on if what follows the last star does not fit: there the star takes one more. */
+  /** Backtracking position after the last star: on a mismatch the star matches one more character. */
   let retry: { readonly pattern: number; text: number } | undefined;
   while (textAt < text.length) {
     const piece = pattern[at];
@@ -39,7 +39,7 @@ export function matches(pattern: Pattern, text: string): boolean {
   return at === pattern.length;
 }
 
-/** How much of the pattern the character takes up; 0 if it does not fit. */
+/** Returns the length of the pattern element that matches a character; 0 if it does not match. */
 function matchOne(pattern: Pattern, at: number, character: string): number {
   const piece = pattern[at] as Pattern[number];
   if (piece.isLiteral) return piece.character === character ? 1 : 0;
@@ -61,7 +61,7 @@ function matchOne(pattern: Pattern, at: number, character: string): number {
   return isIn !== isNegated ? end - at + 1 : 0;
 }
 
-/** The paths a pattern stands for, sorted; none if nothing fits. */
+/** Returns the paths that match a pattern, sorted. */
 export function globPaths(pattern: Pattern, files: FileTree, directory: string): readonly string[] {
   const segments: Pattern[number][][] = [[]];
   for (const piece of pattern) {

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is the shell that is to expand them
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the simulated shell expands them
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { scriptTables } from '../testing/scripts.ts';
@@ -115,12 +115,12 @@ rows('mistakes', [
   ['echo $((1 / 0))', '', 2],
 ]);
 
-test('a missing command is told of as ash does', async () => {
+test('a missing command has ash’s error message', async () => {
   assert.equal((await sh('nope')).stderr, 'sh: nope: not found\n');
 });
 
 describe('time', () => {
-  test('sleep takes the time it is told', async () => {
+  test('sleep takes its duration', async () => {
     const started = node.clock.now();
     const done = sh('sleep 1.5; sleep 1m');
     await node.pass(120_000);
@@ -129,7 +129,7 @@ describe('time', () => {
     assert.ok(Number(stdout) * 1000 >= started + 61_500);
   });
 
-  test('jobs run beside each other, and can be waited for', async () => {
+  test('jobs run in parallel, and can be waited for', async () => {
     const started = node.clock.now();
     let endedAt = 0;
     const done = sh('sleep 5 & sleep 5 & wait; echo done').then((result) => {
@@ -146,7 +146,7 @@ describe('time', () => {
     assert.equal(stdout, '143\n');
   });
 
-  test('a loop that never waits takes time nevertheless', async () => {
+  test('a busy loop takes time', async () => {
     const done = sh('timeout 5 sh -c "while true; do :; done"; echo $?');
     await node.pass(10_000);
     assert.equal((await done).stdout, '124\n');

@@ -1,4 +1,4 @@
-/** `sh`: runs a script given as text, as a file, or line by line as it is typed. */
+/** `sh`: runs a script from an argument, from a file, or line by line from standard input. */
 import { BrokenPipe, emptyInput, linesOf } from '../byte-streams.ts';
 import { absolutePath, FileError } from '../file-tree.ts';
 import { ProcessInterrupted, signalNumbers } from '../process.ts';
@@ -30,7 +30,7 @@ export const shell: Program = async (context) => {
   return runLines(context, name, letters);
 };
 
-/** The program a script file is. */
+/** Returns the program of a script file. */
 export function runScriptFile(path: string): Program {
   return (context) => runFile(context, { path, parameters: context.argv.slice(1), letters: new Set() });
 }
@@ -60,11 +60,11 @@ async function runText(context: ProgramContext, { text, name, parameters, letter
   return untilExit(frame, async () => executeScript(parseScript(text), frame));
 }
 
-/** Reads commands from its input; with a terminal it asks for each. */
+/** Reads commands from standard input; prompts for each on a terminal. */
 async function runLines(context: ProgramContext, name: string, letters: ReadonlySet<string>): Promise<number> {
   const frame = newFrame(context, name, [], letters);
   const { isTerminal, process } = context;
-  // Commands it runs do not read on in the script they are in, save with a terminal.
+  // Without a terminal, commands must not read the script they are part of.
   const inner: Frame = isTerminal ? frame : { ...frame, streams: { ...frame.streams, stdin: emptyInput } };
   let pending = '';
   let isExecuting = false;
@@ -72,7 +72,7 @@ async function runLines(context: ProgramContext, name: string, letters: Readonly
     if (isTerminal) await writeText(context.stdout, pending === '' ? `${frame.state.directory} # ` : '> ');
   };
   if (isTerminal) {
-    // It leaves what it is doing, or what was typed so far, but not itself.
+    // Interrupts the current command or input line, but not the shell.
     process.handle('SIGINT', () => {
       pending = '';
       if (isExecuting) process.interrupt();
@@ -94,7 +94,7 @@ async function runLines(context: ProgramContext, name: string, letters: Readonly
   });
 }
 
-/** False if the text is the beginning of something longer. */
+/** Returns false if the text is incomplete. */
 async function runLine(text: string, frame: Frame): Promise<boolean> {
   try {
     await executeText(text, frame);
@@ -123,7 +123,7 @@ function newFrame(
   return { state, streams: { stdin, stdout, stderr }, context, shell: shellFunctions };
 }
 
-/** Runs to the end or to `exit`, then what `trap … EXIT` asks for. */
+/** Runs to the end or to `exit`, then runs the EXIT trap. */
 async function untilExit(frame: Frame, run: () => Promise<number>): Promise<number> {
   const { state, streams } = frame;
   const exitCode = await guarded(frame, run);

@@ -1,4 +1,4 @@
-/** What a running shell knows, and the ways it leaves what it is doing. */
+/** State of a running shell, and its control flow exceptions. */
 import type { Input, Output } from '../byte-streams.ts';
 import type { SignalName } from '../process.ts';
 import type { ProgramContext, Spawned } from '../program.ts';
@@ -14,20 +14,20 @@ export type ShellState = {
   parameters: readonly string[];
   directory: string;
   lastExitCode: number;
-  /** Signals that came while a command ran; their traps run once it is over. */
+  /** Signals received while a command ran; their traps run afterwards. */
   pendingSignals: SignalName[];
-  /** Called when a signal comes, by whoever waits for one. */
+  /** Called when a signal arrives, by a waiting builtin. */
   onSignal: (() => void) | undefined;
-  /** `set -e`, `-u`, `-x`. */
+  /** Options `set -e`, `-u`, `-x`. */
   readonly options: Set<string>;
-  /** Greater than 0 where a failing command is a question, not a failure. */
+  /** Greater than 0 within a condition, where a failing command is no error. */
   conditionDepth: number;
 };
 
-/** The three streams a command has. */
+/** Standard streams of a command. */
 export type Streams = { readonly stdin: Input; readonly stdout: Output; readonly stderr: Output };
 
-/** Where a command of the script runs. */
+/** Execution context of a command. */
 export type Frame = {
   readonly state: ShellState;
   readonly streams: Streams;
@@ -35,7 +35,7 @@ export type Frame = {
   readonly shell: Shell;
 };
 
-/** What builtins ask of the shell that runs them. */
+/** Shell functions for builtins. */
 export type Shell = {
   /** Runs a text in the shell itself, as `eval` does. */
   executeText(text: string, frame: Frame): Promise<number>;
@@ -72,7 +72,7 @@ export class FunctionReturn extends Error {
   }
 }
 
-/** A command that could not be carried out: its text is printed, and it counts as failed. */
+/** Failure of a command: its message is printed, and the exit code is nonzero. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: number;
@@ -103,7 +103,7 @@ export function createState(context: ProgramContext, name: string, parameters: r
   };
 }
 
-/** A copy for a subshell: what it changes is its own. */
+/** Returns a copy of the state for a subshell. */
 export function forkState(state: ShellState): ShellState {
   return {
     ...state,

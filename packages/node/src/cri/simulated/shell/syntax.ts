@@ -1,4 +1,4 @@
-/** The parts a shell script is made of. */
+/** Syntax tree of a shell script. */
 
 export type Script = { readonly kind: 'list'; readonly items: readonly ListItem[] };
 export type ListItem = { readonly command: Command; readonly isBackground: boolean };
@@ -26,7 +26,7 @@ export type Redirection =
   | { readonly kind: 'duplicate'; readonly descriptor: number; readonly target: Word }
   | { readonly kind: 'text'; readonly descriptor: number; readonly text: Word };
 
-/** Pieces side by side, which make one word or, where they are expanded unquoted, several. */
+/** Adjacent parts that form one word, or several if they are expanded unquoted. */
 export type Word = readonly WordPart[];
 
 export type WordPart =
@@ -40,7 +40,7 @@ export type Parameter = {
   /** `-`, `:-`, `=`, `:=`, `+`, `:+`, `?`, `:?`, `%`, `%%`, `#`, `##`, `/`, `//`, `:`; `length` for `${#name}`. */
   readonly operator?: string;
   readonly word?: Word;
-  /** What `/` puts in. */
+  /** Replacement of the `/` operator. */
   readonly replacement?: Word;
 };
 

@@ -1,9 +1,9 @@
-/** Tables of shell scripts, each run in one container that has every tool. */
+/** Tables of shell scripts, each run in a container with all tools. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type SimulatedNode, simulatedNode } from './simulated-node.ts';
 
-/** A script, what it prints, and its exit code where that is not 0. */
+/** A script, its output, and its exit code if that is not 0. */
 export type ScriptRow = readonly [script: string, stdout: string, exitCode?: number];
 
 export type ScriptTables = {

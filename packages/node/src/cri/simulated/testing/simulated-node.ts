@@ -1,4 +1,4 @@
-/** A simulated node for tests, on a clock of its own. */
+/** Simulated node for tests, on its own virtual clock. */
 import { seededRandom } from '@kruise/values/random';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
 import type { ContainerConfig, ContainerStatus, PodSandboxConfig, StringMap } from '../../messages.ts';
@@ -10,15 +10,15 @@ import { createSimulatedRuntime, type SimulatedRuntimeOptions } from '../simulat
 export type SimulatedNode = {
   readonly clock: VirtualClock;
   readonly runtime: NodeRuntime;
-  /** Lets time pass, and everything that is to happen happen. */
+  /** Advances the clock and runs all pending work. */
   pass(durationMs: number): Promise<void>;
   runSandbox(config?: Partial<PodSandboxConfig>): Promise<string>;
-  /** Pulls, creates and starts a container, in a sandbox of its own unless one is given. */
+  /** Pulls, creates and starts a container, by default in a new sandbox. */
   runContainer(options: RunOptions): Promise<RunningContainer>;
   status(containerId: string): Promise<ContainerStatus>;
-  /** What it wrote, streams mixed. */
+  /** Returns the log, with both streams interleaved. */
   log(containerId: string): Promise<string>;
-  /** Runs a script by `sh -c` in a running container. */
+  /** Runs a script with `sh -c` in a running container. */
   sh(
     containerId: string,
     script: string,
@@ -103,12 +103,12 @@ export function simulatedNode(options: Partial<SimulatedRuntimeOptions> = {}): S
   };
 }
 
-/** Annotations that script a Pod. */
+/** Returns simulation annotations of a Pod. */
 export function scripted(values: StringMap): StringMap {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [`${annotationPrefix}${key}`, value]));
 }
 
-/** To the millisecond: each time is later than the last by a nanosecond at least. */
+/** Returns the runtime in milliseconds, rounded: each timestamp is at least a nanosecond later than the last. */
 export function lastedMs({ startedAt, finishedAt }: ContainerStatus): number {
   return Math.round(instantOfNanoseconds(finishedAt) - instantOfNanoseconds(startedAt));
 }

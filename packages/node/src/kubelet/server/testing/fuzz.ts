@@ -1,6 +1,6 @@
 /**
- * Sends mutated requests to a kubelet that listens on loopback: anonymously, as a tenant with few rights, and as an
- * operator who may do everything. Reports answers, memory and how long the event loop was blocked.
+ * Sends mutated requests to a kubelet that listens on loopback: anonymously, as a tenant with few permissions, and as
+ * an operator with all permissions. Reports responses, memory growth and the longest event loop delays.
  */
 import { Agent, request as httpsRequest } from 'node:https';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
@@ -20,17 +20,20 @@ import { type FuzzRequest, mutatedRequest, rawBytes } from './mutate.ts';
 
 export type FuzzReport = {
   readonly requests: number;
-  /** Number of answers with each code; 0 is a connection that was closed without one. */
+  /** Number of responses by status code; 0 counts connections that were closed without a response. */
   readonly codes: { readonly [code: string]: number };
-  /** Requests that were answered with a code of 500 or above. */
+  /** Requests that were answered with a status code of 500 or above. */
   readonly failures: readonly string[];
-  /** Requests that succeeded without the right to them. */
+  /** Requests that succeeded without permission. */
   readonly breaches: readonly string[];
-  /** Growth of memory between the first tenth of the requests and the last request. */
+  /** Memory growth between the first tenth of the requests and the last request. */
   readonly growthBytes: number;
-  /** The longest CPU time of an iteration of the event loop in which no old garbage was collected. */
+  /** Longest CPU time of an event loop iteration without a major garbage collection. */
   readonly longestHoldMs: number;
-  /** The same for iterations in which it was: for the whole process, with its API server and the clients. */
+  /**
+   * Longest CPU time of an event loop iteration with a major garbage collection, for the whole process including its
+   * API server and clients.
+   */
   readonly longestCollectionMs: number;
   readonly elapsedMs: number;
 };
@@ -41,10 +44,10 @@ const concurrency = 8;
 const answerMs = 2000;
 const tickMs = 5;
 const minHoldMs = 10;
-/** Rights of a tenant; all else is refused. */
+/** Permissions of the tenant; everything else is forbidden. */
 const tenantRights = ['nodes/metrics', 'nodes/stats', 'nodes/log', 'nodes/healthz'];
 const tenantEndpoints = new Set(['metrics', 'stats', 'logs', 'healthz']);
-/** Kubernetes answers these with 500, too: the object is not there yet, or not any more. */
+/** Kubernetes answers these with 500, too: the object does not exist yet, or not any more. */
 const allowedFailures = /container not found|pod not found|failed to exec in container/;
 
 /** Fuzzes a kubelet of a test node. */
@@ -140,7 +143,7 @@ async function grant(client: Client, name: string, resources: readonly string[])
   });
 }
 
-/** Reports whether a caller got an answer without the right to it. */
+/** Reports whether a request succeeded without permission. */
 function isBreach(caller: Caller, { target, isRaw }: FuzzRequest, code: number): boolean {
   if (code === 0 || code >= 400 || isRaw || caller === 'operator') return false;
   const [, first = ''] = /^\/([^/?]*)/.exec(target) ?? [];
@@ -186,7 +189,7 @@ function send(asked: FuzzRequest, { port, agent }: { readonly port: number; read
 
 type RawOptions = { readonly port: number; readonly ca: string; readonly pair: KeyPair | undefined };
 
-/** Sends bytes, and returns the first line of the answer. */
+/** Sends raw bytes, and returns the first line of the response. */
 function sendRaw(bytes: Buffer, { port, ca, pair }: RawOptions): Promise<Answer> {
   return new Promise((resolve) => {
     let text = '';
@@ -207,7 +210,7 @@ function sendRaw(bytes: Buffer, { port, ca, pair }: RawOptions): Promise<Answer>
 
 type Hold = { readonly cpuMs: number; readonly from: number; readonly to: number };
 
-/** Measures the CPU time of iterations of the event loop; time given to other processes does not count. */
+/** Measures the CPU time of event loop iterations; time of other processes does not count. */
 function watchHolds() {
   const cpuMs = () => {
     const { user, system } = process.threadCpuUsage();
@@ -217,7 +220,7 @@ function watchHolds() {
   const collections: PerformanceEntry[] = [];
   const observer = new PerformanceObserver((list) => {
     for (const each of list.getEntries()) {
-      // The types omit the fields of entries about garbage collection.
+      // The type definitions omit the fields of garbage collection entries.
       const { detail } = each as PerformanceEntry & { readonly detail?: { readonly kind: number } };
       if (detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections.push(each);
     }

@@ -1,13 +1,13 @@
-/** Requests to a kubelet that are wrong in many ways, all of them from a seed. */
+/** Seeded generator of malformed requests to a kubelet. */
 import type { Random } from '@kruise/values/random';
 
-/** A request as it goes over the wire. */
+/** An HTTP request as sent. */
 export type FuzzRequest = {
   readonly method: string;
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
-  /** Set if bytes of the request itself are changed, so that it may not be HTTP any more. */
+  /** True if bytes of the request itself are mutated, so that it may not be valid HTTP. */
   readonly isRaw: boolean;
 };
 
@@ -115,7 +115,7 @@ const headerRows: readonly (readonly [name: string, values: readonly string[]])[
   ['Host', ['other', '', 'a:b:c']],
 ];
 
-/** Makes a mutated request from a valid one. */
+/** Returns a mutation of a valid request. */
 export function mutatedRequest(random: Random): FuzzRequest {
   const below = (count: number) => Math.floor(random.next() * count);
   const pick = <T>(list: readonly T[]): T => list[below(list.length)]!;
@@ -153,7 +153,7 @@ function mutateTarget(target: string, below: Below, pick: Pick): string {
   }
 }
 
-/** Returns the bytes of a request, some of them changed. */
+/** Returns the bytes of a request, some of them mutated. */
 export function rawBytes({ method, target, headers, body }: FuzzRequest, random: Random): Buffer {
   const lines = [
     `${method} ${target} HTTP/1.1`,
