@@ -2,7 +2,7 @@ import { type ControllerMetrics, createControllerMetrics } from '@kruise/client/
 import type { MetricRegistry } from '@kruise/client/metrics';
 import { referenceOf } from '@kruise/client/object-key';
 
-/** Registers the metrics of kruise-manager's controllers: those of all controllers, and its own (metrics.md §1.1). */
+/** Registers the metrics of kruise-manager's controllers: those that all controllers have, and its own. */
 export function createManagerMetrics(registry: MetricRegistry): ControllerMetrics {
   const isLeader = registry.gauge('kruise_manager_is_leader', 'Whether this replica leads.', []);
   isLeader.of().set(0);

@@ -1,7 +1,7 @@
 import type { MetricRegistry } from '@kruise/client/metrics';
 import type { ProtectionEvent } from '../webhooks/context.ts';
 
-/** Counts what was protected, by what it was and by whom it was to go, before it is told on. */
+/** Counts refused deletions by resource and user before they are passed on. */
 export function countProtections(registry: MetricRegistry, tell: (event: ProtectionEvent) => void) {
   const byOwner = ['kind_namespace_name', 'username'];
   const byName = ['name', 'username'];
