@@ -48,6 +48,6 @@ test('a machine without a usable runtime has no daemon', async () => {
   );
   await assert.rejects(
     usableRuntimes([refuses], () => {}),
-    { message: 'no container runtime can be used' },
+    { message: 'no usable container runtime' },
   );
 });

@@ -48,7 +48,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
   const { client, clock, random, log = silentLog } = runOptions;
   // Webhooks and controllers share the caches. The webhooks run until the last controller has stopped.
   const served = new AbortController();
-  const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
+  const onError = (error: unknown) => log.warn({ error }, 'background task failed; retrying');
   const caches =
     runOptions.caches ??
     createCaches(client, clock, random, { newest: true, onError, ...runOptions.cacheOptions }, served.signal);

@@ -68,7 +68,7 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
   const { client, clock, random, log, registry, settings, environment } = options;
   // The servers outlive the controllers, so that these can stop gracefully.
   const served = new AbortController();
-  const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
+  const onError = (error: unknown) => log.warn({ error }, 'background task failed; retrying');
   const { watchedNamespace } = options;
   const defaults = watchedNamespace ? { defaults: { namespace: watchedNamespace } } : {};
   const caches = createCaches(client, clock, random, { newest: true, onError, ...defaults }, served.signal);
@@ -98,7 +98,7 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
       callers: options.webhookCallers,
       openPaths: ['/convert'],
       metrics: createWebhookMetrics(registry),
-      onError: (error) => log.error({ error }, 'a webhook failed'),
+      onError: (error) => log.error({ error }, 'webhook failed'),
     });
     closers.push(server.close);
     log.info({ port: server.port }, 'webhooks are served');
@@ -188,7 +188,7 @@ function storeFor(
 
 function servedFrom(directory: string) {
   const found = readFiles(directory);
-  if (!found) throw new Error(`there is no certificate in ${directory}`);
+  if (!found) throw new Error(`no certificate found in ${directory}`);
   return { certificate: found.certificate, key: found.key };
 }
 
