@@ -108,7 +108,7 @@ for (const { name, old, now, status, faults } of updates) {
   });
 }
 
-test('both names of a claim\u2019s source say the same', () => {
+test('dataSource and dataSourceRef are equal', () => {
   const created = (spec: Json) => {
     const draft = structuredClone(someClaim(spec)) as Draft<PersistentVolumeClaim>;
     preparePersistentVolumeClaimForCreate(draft);

@@ -88,7 +88,7 @@ for (const { name, old, now, faults } of updates) {
   });
 }
 
-test('of a Pod the name may not change', () => {
+test('the name of a Pod is immutable', () => {
   const renamed = somePod({}, { metadata: { name: 'two' } });
   assert.deepEqual(told(validatePodUpdate(renamed, somePod())), [
     'metadata.name: Invalid value: "two": field is immutable',

@@ -73,7 +73,7 @@ for (const [given, warning] of containers) {
   });
 }
 
-test('a name that is no label makes an odd hostname', () => {
+test('a name that is not a DNS label is warned about', () => {
   const [warning] = podWarnings(somePod({}, { metadata: { name: 'a.b' } }));
   assert.equal(
     warning,
@@ -81,7 +81,7 @@ test('a name that is no label makes an odd hostname', () => {
   );
 });
 
-test('in a template warnings begin with where it stands', () => {
+test('warnings about a template start with its path', () => {
   const spec = somePod({ terminationGracePeriodSeconds: 5 }).spec!;
   const template = { spec: { ...spec, terminationGracePeriodSeconds: -1 } };
   assert.deepEqual(

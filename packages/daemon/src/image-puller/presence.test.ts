@@ -35,7 +35,7 @@ for (const { wanted, has, isThere } of cases) {
   });
 }
 
-test('a digest is asked for as one', () => {
+test('a digest is part of the image reference', () => {
   assert.equal(referenceTo({ name: 'nginx', tag: '1.9' }), 'nginx:1.9');
   assert.equal(referenceTo({ name: 'nginx', tag: digest }), `nginx@${digest}`);
 });

@@ -20,7 +20,7 @@ const inPlaceState = (imageID: string) =>
 
 type Traits = {
   readonly metadata?: Pod['metadata'];
-  /** The containers: what they are asked to run, what is said to run, and by which ID. */
+  /** The containers: the image of the spec, the image of the status, and the image ID. */
   readonly runs?: readonly (readonly [name: string, asked: string, told: string, imageID: string])[];
   readonly status?: Pod['status'];
 };

@@ -96,7 +96,7 @@ for (const { when, spread, name, seat, written } of takings) {
   });
 }
 
-test('other versions and the counts of all are left as they are', () => {
+test('other versions and the overall counts are unchanged', () => {
   const [others, all] = [[subset('a', 0)], [subset('a', 0)]];
   const status = { subsetStatuses: all, versionedSubsetStatuses: { v0: others, v1: [subset('a', 1)] } };
   const spread = spreadOf([{ name: 'a', maxReplicas: 1 }, { name: 'b' }], status);
@@ -140,12 +140,12 @@ for (const { when, spread, subset: own = 'a', uid = '', written } of leavings) {
   });
 }
 
-test('the size of the workload matters where seats are percentages', () => {
+test('percentages depend on the replicas of the workload', () => {
   assert.equal(hasPercentages(spreadOf([{ name: 'a', maxReplicas: '40%' }, { name: 'b' }])), true);
   assert.equal(hasPercentages(spreadOf([{ name: 'a', maxReplicas: 40 }, { name: 'b' }])), false);
 });
 
-test('versions are counted one by one', () => {
+test('versions are counted separately', () => {
   const spread = counted(subset('a', 2));
   assert.deepEqual(
     [isCounted(spread, 'v1'), isCounted(spread, 'v2'), isCounted(spreadOf([]), 'v1')],

@@ -29,7 +29,7 @@ for (const { text, is } of placements) {
   });
 }
 
-test('where a Pod was sent to is written without what there is not', () => {
+test('the annotation of an assignment omits empty fields', () => {
   const [text] = Object.values(placementAnnotation({ name: 'ws', subset: 'a', uid: '' }));
   assert.equal(text, '{"name":"ws","subset":"a"}');
   const [whole] = Object.values(placementAnnotation({ name: 'ws', subset: 'a', uid: '1' }));
@@ -80,7 +80,7 @@ test('the latest version of a Deployment is that of the ReplicaSet with its temp
   assert.equal(versionOfDeployment(deploymentOf('v3'), sets), undefined);
 });
 
-test('the latest version of a ReplicaSet that stands alone is that of its Pods', () => {
+test('the latest version of a standalone ReplicaSet is that of its Pods', () => {
   assert.equal(versionOfReplicaSet(setOf('v1', {})), 'versionIgnored');
 });
 
@@ -115,7 +115,7 @@ for (const { path, says } of faults) {
   });
 }
 
-test('administrators list workloads in whatever case', () => {
+test('administrators list workloads with keys in any case', () => {
   const between = { group: 'b', version: 'v1', kind: 'Between' };
   const entry = { Group: 'a', version: 'v1', KIND: 'Above', SubResources: [between], ReplicasPath: 'spec.size' };
   assert.deepEqual(readCustomWorkloads({ Workloads: [entry] }), [

@@ -23,7 +23,7 @@ const list = (images: readonly string[]): ImageListPullJob => ({
   spec: { images, completionPolicy: { type: 'Always' } },
 });
 
-test('a job that says little ends, and spares nodes that have the image', () => {
+test('a minimal job completes, and skips nodes that have the image', () => {
   assert.deepEqual(defaultImagePullJob(job({ completionPolicy: {} })).spec, {
     image: 'app:v1',
     completionPolicy: { type: 'Always' },
@@ -32,12 +32,12 @@ test('a job that says little ends, and spares nodes that have the image', () => 
   });
 });
 
-test('half a policy is made whole', () => {
+test('an incomplete pull policy gets defaults', () => {
   const { pullPolicy } = defaultImagePullJob(job({ pullPolicy: { backoffLimit: 1 } })).spec;
   assert.deepEqual(pullPolicy, { timeoutSeconds: 600, backoffLimit: 1 });
 });
 
-test('a job is held once', () => {
+test('the finalizer of a job is added once', () => {
   const held = holdImagePullJob(job());
   assert.deepEqual(held.metadata.finalizers, ['apps.kruise.io/deletion-protection']);
   assert.equal(holdImagePullJob(held), held);
@@ -126,7 +126,7 @@ const nodeImage = (tags: Tags): NodeImage => ({
   spec: { images: { app: { tags } } },
 });
 
-test('tags of a node are dated and put in order', () => {
+test('tags of a NodeImage get a creation time and are sorted', () => {
   const pullPolicy = { timeoutSeconds: 600, backoffLimit: 3 };
   const createdAt = '1970-01-01T00:00:00Z';
   assert.deepEqual(defaultNodeImage(nodeImage([{ tag: 'b' }, { tag: 'a' }]), 0).spec.images?.['app']?.tags, [

@@ -387,6 +387,6 @@ for (const { is, text, allowsByDefault = false, says } of lists) {
   });
 }
 
-test('a white list that is no JSON is no white list', () => {
+test('an allowlist that is not JSON is ignored', () => {
   assert.match(metadataFault(patched, '{', { allowsByDefault: true }) ?? '', /JSON/);
 });

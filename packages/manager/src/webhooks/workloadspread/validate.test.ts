@@ -179,7 +179,7 @@ for (const { is, spec, says } of refused) {
   });
 }
 
-test('what administrators allow must be readable', () => {
+test('an unreadable allowlist is reported', () => {
   const customWorkloads = () => {
     throw new ParseError('no list');
   };
@@ -193,7 +193,7 @@ test('a workload has one WorkloadSpread', () => {
   );
 });
 
-test('groups may change, and the version of the workload, but not the workload', () => {
+test('subsets and the version of the target may change, but not the target', () => {
   const old = spreadOf();
   assert.equal(faultsOf({ ...limited(1, 1, 1), ...target('apps.kruise.io/v1alpha1', 'CloneSet') }, {}, old), '');
   const changes = [target('apps.kruise.io/v1beta1', 'CloneSet', 'other'), target('apps/v1', 'Deployment')];
