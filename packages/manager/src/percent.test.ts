@@ -10,7 +10,7 @@ test('a percentage may have a fraction, and is rounded as requested', () => {
 });
 
 for (const text of ['5', 'x%', '%', '1,5%', '']) {
-  test(`'${text}' is no percentage`, () => {
+  test(`'${text}' is not a percentage`, () => {
     assert.throws(() => scaledValue(text, 10, Math.ceil), ParseError);
   });
 }

@@ -27,7 +27,7 @@ const schedules: readonly (readonly [schedule: string, fault: string | undefined
   ['TZ=Nowhere/Land * * * * *', 'provided bad location Nowhere/Land: unknown time zone Nowhere/Land'],
 ];
 for (const [schedule, fault] of schedules) {
-  test(`${schedule} is ${fault === undefined ? 'a' : 'no'} schedule`, () => {
+  test(`${schedule} is ${fault === undefined ? 'a valid' : 'an invalid'} schedule`, () => {
     assert.equal(scheduleFault(schedule), fault);
   });
 }

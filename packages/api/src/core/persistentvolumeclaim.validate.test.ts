@@ -48,7 +48,7 @@ const specs: readonly (readonly [given: Json, faults: readonly string[]])[] = [
   ],
 ];
 for (const [given, faults] of specs) {
-  test(`a claim with ${JSON.stringify(given)} is ${faults.length === 0 ? 'accepted' : 'refused'}`, () => {
+  test(`a PVC with ${JSON.stringify(given)} is ${faults.length === 0 ? 'accepted' : 'refused'}`, () => {
     assert.deepEqual(told(validatePersistentVolumeClaim(someClaim(given))), faults);
   });
 }

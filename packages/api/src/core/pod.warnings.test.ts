@@ -43,7 +43,7 @@ const specs: readonly (readonly [given: Json, warnings: readonly string[]])[] = 
   ],
 ];
 for (const [given, warnings] of specs) {
-  test(`of a Pod with ${JSON.stringify(given)} there is ${warnings.length} to warn about`, () => {
+  test(`a Pod with ${JSON.stringify(given)} has ${warnings.length} warnings`, () => {
     assert.deepEqual([...podWarnings(somePod(given))], warnings);
   });
 }
@@ -68,7 +68,7 @@ const containers: readonly (readonly [given: Json, warning: string])[] = [
   ],
 ];
 for (const [given, warning] of containers) {
-  test(`of a container with ${JSON.stringify(given)} its author is warned`, () => {
+  test(`a container with ${JSON.stringify(given)} is warned about`, () => {
     assert.deepEqual([...podWarnings(withContainer(given))], [`spec.containers[0].${warning}`]);
   });
 }

@@ -112,7 +112,7 @@ const updates: readonly (readonly [now: ObjectMeta, old: ObjectMeta, faults: rea
   ],
 ];
 for (const [now, old, faults] of updates) {
-  test(`a change to ${JSON.stringify(now)} from ${JSON.stringify(old)} has ${faults.length} faults`, () => {
+  test(`a change to ${JSON.stringify(now)} from ${JSON.stringify(old)} has ${faults.length} errors`, () => {
     assert.deepEqual(told(validateObjectMetaUpdate(now, old)), faults);
   });
 }

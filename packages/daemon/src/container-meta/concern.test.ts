@@ -63,7 +63,7 @@ const cases: { name: string; now: PodParts; before?: PodParts | null; is: boolea
   },
 ];
 for (const { name, now, before, is } of cases) {
-  test(`${name} is ${is ? '' : 'not '}of concern`, () => {
+  test(`${name} is ${is ? 'reconciled' : 'ignored'}`, () => {
     const object = podOf(now);
     const previous = before === null ? undefined : podOf(before ?? now);
     const change = previous

@@ -107,7 +107,12 @@ const pulls: {
     pulls: 1,
     phase: 'Succeeded',
   },
-  { name: 'a present image is pulled by default', wanted: { name: 'busybox', tag: '1.36' }, pulls: 1, phase: 'Succeeded' },
+  {
+    name: 'a present image is pulled by default',
+    wanted: { name: 'busybox', tag: '1.36' },
+    pulls: 1,
+    phase: 'Succeeded',
+  },
   {
     name: 'a failure is retried three times with increasing delay',
     wanted: missing,

@@ -50,7 +50,7 @@ const renewals: { text: string; days: number }[] = [
   { text: '-3d', days: 180 },
 ];
 for (const { text, days } of renewals) {
-  test(`certificates are renewed ${days} days before their end with ${text}`, () => {
+  test(`certificates are renewed ${days} days before they expire with ${text}`, () => {
     assert.equal(readEnvironment({ CERTS_RENEW_BEFORE: text }).renewBeforeMs, days * dayMs);
   });
 }

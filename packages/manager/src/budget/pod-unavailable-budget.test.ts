@@ -72,7 +72,7 @@ const free: {
   },
 ];
 for (const { is, pod = podOf(), operation = 'UPDATE', how = {}, ...given } of free) {
-  test(`an update ${is} costs nothing`, () => {
+  test(`an update ${is} uses no budget`, () => {
     const budget = 'budget' in given ? given.budget : spent;
     assert.deepEqual(askBudget(budget, pod, operation, gates, now), { isAllowed: true, ...how });
   });

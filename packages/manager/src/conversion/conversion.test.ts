@@ -78,7 +78,7 @@ const olderPolicies: { beta: object; alpha: object }[] = [
   },
 ];
 for (const { beta: strategy, alpha: expected } of olderPolicies) {
-  test(`a CloneSet's strategy ${JSON.stringify(strategy)} was ${JSON.stringify(expected)}`, () => {
+  test(`a CloneSet's strategy ${JSON.stringify(strategy)} is ${JSON.stringify(expected)} in v1alpha1`, () => {
     assert.deepEqual(down('CloneSet', set({ updateStrategy: strategy })).spec['updateStrategy'], expected);
   });
 }

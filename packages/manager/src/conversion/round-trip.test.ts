@@ -96,7 +96,7 @@ const specs: { readonly [kind: string]: fc.Arbitrary<object> } = {
 };
 
 for (const { older, stored, convert } of conversions) {
-  test(`a ${stored.kind} of v1alpha1 comes back from v1beta1 as it was`, () => {
+  test(`a ${stored.kind} of v1alpha1 survives the round trip through v1beta1`, () => {
     fc.assert(
       fc.property(labels, specs[stored.kind]!, (found, spec) => {
         const metadata = { name: 'web', ...(Object.keys(found).length > 0 ? { labels: found } : {}) };

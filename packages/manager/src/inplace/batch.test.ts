@@ -44,7 +44,11 @@ const cases: { name: string; pod?: typeof ordered; changes: Partial<ContainerCha
     changes: { images: images('c1', 'c2', 'c4'), refMetadata: { c2: label, c3: label } },
     batches: ['c1', 'c2 c3', 'c4'],
   },
-  { name: 'containers of equal priority are updated together', changes: { images: images('c3', 'c4') }, batches: ['c3 c4'] },
+  {
+    name: 'containers of equal priority are updated together',
+    changes: { images: images('c3', 'c4') },
+    batches: ['c3 c4'],
+  },
   {
     name: 'images and resources of a container change together',
     changes: { images: images('c1', 'c2'), resources: { c1: { limits: { cpu: '2' } }, c4: { limits: { cpu: '2' } } } },

@@ -151,7 +151,7 @@ const rows: readonly Row[] = [
   },
 ];
 for (const { name, policy, happens, way } of rows) {
-  test(`a Pod goes its way where ${name}: ${policy}`, () => {
+  test(`the update type is decided if ${name}: ${policy}`, () => {
     const clock = virtualClock();
     const refusals = createRefusals(clock);
     const pod = podNamed('a');

@@ -65,7 +65,7 @@ test('the state of an update in progress is what Go writes', () => {
 
 for (const [name, state] of Object.entries({ begun, full })) {
   for (const annotation of [inPlaceUpdateStateAnnotation, inPlaceUpdateStateLegacyAnnotation]) {
-    test(`a state that is ${name} comes back from ${annotation} as it was`, () => {
+    test(`a state that is ${name} survives a round trip through ${annotation}`, () => {
       const read = readState(podOf([], { annotations: { [annotation]: formatState(state) } }));
       assert.equal(formatState(read!), formatState(state));
     });

@@ -116,7 +116,7 @@ const replacing: { why: string; from?: PodTemplateSpec; to: PodTemplateSpec; all
   },
 ];
 for (const { why, from = templateOf([c1('foo1')]), to, all = gates } of replacing) {
-  test(`${why} takes another Pod`, () => {
+  test(`${why} requires recreation`, () => {
     assert.equal(specOf(from, to, all), undefined);
   });
 }
@@ -136,7 +136,7 @@ const claims: { old?: string; wanted?: string; ignores?: boolean; isInPlace: boo
 ];
 for (const { old, wanted, ignores = false, isInPlace } of claims) {
   const title = `claims that were ${old ?? 'unknown'} and are ${wanted ?? 'unknown'}${ignores ? ', where that does not matter,' : ''}`;
-  test(`${title} ${isInPlace ? 'leave the Pod' : 'take another Pod'}`, () => {
+  test(`${title} ${isInPlace ? 'permit an in-place update' : 'require recreation'}`, () => {
     const hashed = (hash: string | undefined) => (hash === undefined ? {} : { [claimHash]: hash });
     const spec = updateSpecOf(
       revisionOf('old', templateOf([c1('foo1')]), hashed(old)),

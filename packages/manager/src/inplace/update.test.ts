@@ -100,7 +100,7 @@ const drains: { is: string; pod: Pod; spec?: UpdateSpec; expected: boolean }[] =
   },
 ];
 for (const { is, pod, spec = resize, expected } of drains) {
-  test(`${is} ${expected ? 'stops traffic' : 'leaves traffic alone'}`, () => {
+  test(`${is} ${expected ? 'drains the Pod' : 'needs no draining'}`, () => {
     assert.equal(needsDraining(pod, spec, settings), expected);
   });
 }

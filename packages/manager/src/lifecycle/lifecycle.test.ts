@@ -40,7 +40,7 @@ const cases: { has: string; pod: Pod; hook?: typeof hook | undefined; any: boole
   },
 ];
 for (const { has, pod, any, all } of cases) {
-  test(`a Pod that has ${has} is ${any ? '' : 'not '}held by it, and has ${all ? 'all of it' : 'not all of it'}`, () => {
+  test(`a Pod that has ${has} is ${any ? '' : 'not '}blocked by the hook, and has ${all ? 'all' : 'not all'} of it`, () => {
     assert.deepEqual([isHooked(hook, pod), isAllHooked(hook, pod)], [any, all]);
   });
 }
@@ -83,7 +83,7 @@ const marks: { to: LifecycleState; message?: string; says: string | undefined; r
   { to: 'Updating', says: undefined },
 ];
 for (const { to, message, says, ready } of marks) {
-  test(`on the way to ${to} a hook that marks Pods ${says === undefined ? 'says nothing' : `says ${says}`}`, () => {
+  test(`in the transition to ${to} a hook with markPodNotReady writes ${says === undefined ? 'nothing' : `status ${says}`}`, () => {
     const actions = changeState(podWith(message ? { message } : {}), { to, markNotReady: true }, now);
     const status = actions.find(({ subresource }) => subresource === 'status')?.patch as
       | { status?: Pod['status'] }

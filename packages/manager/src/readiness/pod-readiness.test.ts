@@ -90,7 +90,7 @@ const controller: { is: string; pod: Pod; writes: number }[] = [
   },
 ];
 for (const { is, pod, writes } of controller) {
-  test(`the controller ${writes ? 'speaks for' : 'leaves alone'} a Pod that ${is}`, () => {
+  test(`the controller ${writes ? 'opens the gate of' : 'leaves alone'} a Pod that ${is}`, () => {
     assert.equal(decide(pod, now).actions.length, writes);
   });
 }
@@ -117,7 +117,7 @@ for (const { of, says } of [
   { of: 'apps.kruise.io/v1beta1', says: [kruisePodReadyCondition, inPlaceUpdateReadyCondition] },
   { of: 'apps/v1', says: [kruisePodReadyCondition] },
 ]) {
-  test(`of a new Pod with both gates, of a workload of ${of}, the controller says ${says.join(' and ')}`, () => {
+  test(`for a new Pod with both gates, of a workload of ${of}, the controller writes ${says.join(' and ')}`, () => {
     const actions = decide(newPod({ of, nodeName: 'node' }), now).actions as readonly PatchAction[];
     assert.deepEqual(
       writtenBy(actions)?.map(([type, status]) => `${type} ${status}`),
@@ -136,7 +136,7 @@ const patience: { is: string; pod: Pod; seconds: number }[] = [
   },
 ];
 for (const { is, pod, seconds } of patience) {
-  test(`a new Pod of a workload of Kruise that ${is} is given ${seconds} s`, () => {
+  test(`a new Pod of a Kruise workload that ${is} gets ${seconds} s`, () => {
     if (seconds > 0) assert.deepEqual(decide(pod, now), { actions: [], requeueAfterSeconds: seconds });
     assert.equal(decide(pod, now + seconds * 1000).actions.length, 1);
   });

@@ -64,7 +64,11 @@ const places: {
   order: string;
 }[] = [
   { name: "sidecars are placed before the Pod's containers", sets: [set()], order: 'side main' },
-  { name: "sidecars are placed after the Pod's containers", sets: [set({ containers: [side(after)] })], order: 'main side' },
+  {
+    name: "sidecars are placed after the Pod's containers",
+    sets: [set({ containers: [side(after)] })],
+    order: 'main side',
+  },
   {
     name: 'sidecars keep the order of their SidecarSets',
     sets: [

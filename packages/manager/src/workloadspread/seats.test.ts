@@ -87,7 +87,7 @@ const takings: {
   },
 ];
 for (const { when, spread, name, seat, written } of takings) {
-  test(`a Pod gets ${seat ? `a seat in ${seat}` : 'no seat'} when ${when}`, () => {
+  test(`a Pod gets ${seat ? `subset ${seat}` : 'no subset'} when ${when}`, () => {
     const guest = { version: 'v1', ...(name ? { name } : {}) };
     const { result, object, isDoubtful } = takeSeat(spread, guest, { replicas: 5, uid: 'id', now });
     assert.equal(result && [result.subset, ...(result.uid ? ['by', result.uid] : [])].join(' '), seat);
@@ -134,7 +134,7 @@ const leavings: {
   { when: 'nobody has counted yet', spread: spreadOf([{ name: 'a', maxReplicas: 2 }]) },
 ];
 for (const { when, spread, subset: own = 'a', uid = '', written } of leavings) {
-  test(`a Pod that leaves ${written ? 'gives back its seat' : 'changes nothing'} when ${when}`, () => {
+  test(`a deleted Pod ${written ? 'releases its place' : 'changes nothing'} when ${when}`, () => {
     const { object } = leaveSeat(spread, { version: 'v1', name: 'web-1' }, { subset: own, uid, now });
     assert.deepEqual(listed(object), written);
   });
@@ -170,7 +170,7 @@ const ordinals: { pod: string; subsets?: readonly WorkloadSpreadSubset[]; status
     { pod: 'web-4', subsets: three.slice(0, 2), is: undefined },
   ];
 for (const { pod, subsets = three, status, is } of ordinals) {
-  test(`of ${subsets.length} groups${status ? ', the first without nodes,' : ''} ${is ?? 'none'} is for ${pod}`, () => {
+  test(`of ${subsets.length} subsets${status ? ', the first unschedulable,' : ''} ${is ?? 'none'} is assigned to ${pod}`, () => {
     assert.equal(subsetOfOrdinal(spreadOf(subsets, status, 'StatefulSet'), pod), is);
   });
 }

@@ -24,7 +24,7 @@ const placements: { text: string; is: ReturnType<typeof placementOf> }[] = [
   { text: '', is: undefined },
 ];
 for (const { text, is } of placements) {
-  test(`${text || 'nothing'} says that a Pod was sent to ${is ? `${is.subset} of ${is.name}` : 'no group'}`, () => {
+  test(`the annotation ${text || 'unset'} assigns ${is ? `subset ${is.subset} of ${is.name}` : 'no subset'}`, () => {
     assert.deepEqual(placementOf(annotated(text)), is);
   });
 }
@@ -91,7 +91,7 @@ const found: { path: string; is: number }[] = [
   { path: '', is: 0 },
 ];
 for (const { path, is } of found) {
-  test(`there is ${is} at "${path}"`, () => {
+  test(`${is} is the integer at "${path}"`, () => {
     assert.equal(integerAt(object, path), is);
   });
 }
@@ -107,7 +107,7 @@ const faults: { path: string; says: string }[] = [
   { path: 'spec.subsets.2.replicas', says: 'index 2 out of range' },
 ];
 for (const { path, says } of faults) {
-  test(`nothing is found at "${path}": ${says}`, () => {
+  test(`the path "${path}" is an error: ${says}`, () => {
     assert.throws(
       () => integerAt(object, path),
       (error: Error) => error instanceof ParseError && error.message === says,

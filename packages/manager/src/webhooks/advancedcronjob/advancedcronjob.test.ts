@@ -98,7 +98,7 @@ const cases: { is: string; spec: Partial<AdvancedCronJob['spec']>; says?: string
   },
 ];
 for (const { is, spec, says } of cases) {
-  test(`a cron job ${is} is ${says ? 'refused' : 'taken'}`, () => {
+  test(`a cron job ${is} is ${says ? 'refused' : 'accepted'}`, () => {
     const faults = [...validateAdvancedCronJob(filled(spec))];
     assert.equal(faults.length > 0 ? summary(faults) : undefined, says);
   });
@@ -111,7 +111,7 @@ const updates: { to: string; spec: Partial<AdvancedCronJob['spec']>; from?: Cron
   { to: 'jobs instead of images', spec: {}, from: images(), isAllowed: false },
 ];
 for (const { to, spec, from = jobs, isAllowed } of updates) {
-  test(`a cron job can ${isAllowed ? '' : 'not '}go over to ${to}`, () => {
+  test(`a cron job can ${isAllowed ? '' : 'not '}change to ${to}`, () => {
     const faults = [...validateAdvancedCronJob(filled(spec), filled({ template: from }))];
     assert.equal(
       faults.some(({ message }) => message.includes('are forbidden')),

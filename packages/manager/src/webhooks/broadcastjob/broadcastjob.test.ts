@@ -62,7 +62,7 @@ const cases: { is: string; job: BroadcastJob; says?: RegExp }[] = [
   },
 ];
 for (const { is, job, says } of cases) {
-  test(`a job ${is} is ${says ? 'refused' : 'taken'}`, () => {
+  test(`a job ${is} is ${says ? 'refused' : 'accepted'}`, () => {
     const faults = [...validateBroadcastJob(defaultBroadcastJob(job, undefined, gates), gates)];
     if (says) assert.match(summary(faults), says);
     else assert.deepEqual(faults, []);

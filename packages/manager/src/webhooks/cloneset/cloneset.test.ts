@@ -217,7 +217,7 @@ const faults: { is: string; spec: Spec; says?: RegExp }[] = [
   },
 ];
 for (const { is, spec, says } of faults) {
-  test(`a CloneSet ${is} is ${says ? 'refused' : 'taken'}`, () => {
+  test(`a CloneSet ${is} is ${says ? 'refused' : 'accepted'}`, () => {
     const found = [...validateCloneSet(filled(spec), gates)];
     if (says) assert.match(summary(found), says);
     else assert.deepEqual(found, []);
@@ -248,7 +248,7 @@ const named: { is: string; pod: Pod | undefined; says?: RegExp; old?: readonly s
   { is: "nobody's", pod: owned('x', { ownerReferences: [] }), says: /find pod a owner is not this CloneSet/ },
 ];
 for (const { is, pod, says, old } of named) {
-  test(`in v1alpha1 a Pod to delete that is ${is} is ${says ? 'refused' : 'taken'}`, () => {
+  test(`in v1alpha1 a Pod to delete that is ${is} is ${says ? 'refused' : 'accepted'}`, () => {
     const set = filledV1alpha1({ scaleStrategy: { podsToDelete: ['a'] } });
     const before = old && filledV1alpha1({ scaleStrategy: { podsToDelete: old } });
     const found = [...validateCloneSetV1alpha1(set, gates, () => pod, before)];
@@ -264,7 +264,7 @@ const deadlines: { deadline: number; minReady: number; says?: RegExp }[] = [
   { deadline: -1, minReady: 0, says: /must be greater than or equal to 0/ },
 ];
 for (const { deadline, minReady, says } of deadlines) {
-  test(`in v1alpha1 a deadline of ${deadline}s over ${minReady}s is ${says ? 'refused' : 'taken'}`, () => {
+  test(`in v1alpha1 a deadline of ${deadline}s over ${minReady}s is ${says ? 'refused' : 'accepted'}`, () => {
     const set = filledV1alpha1({ progressDeadlineSeconds: deadline, minReadySeconds: minReady });
     const found = [...validateCloneSetV1alpha1(set, gates, () => undefined)];
     if (says) assert.match(summary(found), says);
@@ -327,7 +327,7 @@ const protection: { label?: string; replicas: number; isOn?: boolean; says?: str
   { label: 'Always', replicas: 3, isOn: false },
 ];
 for (const { label, replicas, isOn = true, says } of protection) {
-  test(`a workload of ${replicas} with protection ${label ?? 'unset'}${isOn ? '' : ', without the gate,'} ${says ? 'stays' : 'can go'}`, () => {
+  test(`a workload of ${replicas} with protection ${label ?? 'unset'}${isOn ? '' : ', without the gate,'} ${says ? 'cannot' : 'can'} be deleted`, () => {
     const labels = label ? { labels: { 'policy.kruise.io/delete-protection': label } } : {};
     const workload = { metadata: { name: 'web', ...labels }, spec: { replicas } };
     assert.equal(workloadDeletionFault(workload, featureGates({ ResourcesDeletionProtection: isOn })), says);

@@ -61,7 +61,7 @@ const requests: readonly (readonly [Partial<ContainerRecreateRequestSpec>, strin
   [{ strategy: { failurePolicy: 'Retry' as 'Fail' } }, 'unknown failurePolicy Retry'],
 ];
 for (const [spec, fault] of requests) {
-  test(`a request for ${JSON.stringify(spec)} has ${fault ? 'a fault' : 'none'}`, () =>
+  test(`a request for ${JSON.stringify(spec)} is ${fault ? 'invalid' : 'valid'}`, () =>
     assert.equal(faultOfRequest(requestOf(spec)), fault));
 }
 
@@ -77,7 +77,7 @@ const containers: readonly (readonly [ContainerRecreateRequestSpec['containers']
   [[{ name: 'third' }], 'no containerID in third containerStatus, maybe the container has not been initialized'],
 ];
 for (const [asked, fault] of containers) {
-  test(`of ${asked.map(({ name }) => name).join(' and ')} there is ${fault ?? 'nothing to be said'}`, () =>
+  test(`a request for ${asked.map(({ name }) => name).join(' and ')} reports ${fault ?? 'no error'}`, () =>
     assert.equal(faultOfContainers(requestOf({ containers: asked }), pod), fault));
 }
 

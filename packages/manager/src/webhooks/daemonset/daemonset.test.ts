@@ -68,7 +68,7 @@ const accepted: { readonly name: string; readonly spec: object }[] = [
   { name: 'a share that is kept', spec: rolling({ partition: '30%' }) },
   { name: 'a hook before deletion', spec: { lifecycle: { preDelete: { labelsHandler: { a: 'b' } } } } },
 ];
-for (const { name, spec } of accepted) test(`${name} is taken in`, () => assert.equal(faults(filled(spec)), ''));
+for (const { name, spec } of accepted) test(`${name} is accepted`, () => assert.equal(faults(filled(spec)), ''));
 
 const refused: { readonly name: string; readonly spec: object; readonly fault: RegExp }[] = [
   {
@@ -135,7 +135,8 @@ const refused: { readonly name: string; readonly spec: object; readonly fault: R
     fault: /spec\.template\.spec\.containers: Required value/,
   },
 ];
-for (const { name, spec, fault } of refused) test(`${name}: refused`, () => assert.match(faults(filled(spec)), fault));
+for (const { name, spec, fault } of refused)
+  test(`${name} is refused`, () => assert.match(faults(filled(spec)), fault));
 
 test('the selector is immutable, all other fields are mutable', () => {
   const old = filled();

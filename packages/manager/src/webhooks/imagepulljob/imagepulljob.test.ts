@@ -99,7 +99,7 @@ const jobs: { is: string; spec: Partial<ImagePullJob['spec']>; says?: string }[]
   },
 ];
 for (const { is, spec, says } of jobs) {
-  test(`a job ${is} is ${says ? 'refused' : 'taken'}`, () => assert.equal(imagePullJobFault(job(spec)), says));
+  test(`a job ${is} is ${says ? 'refused' : 'accepted'}`, () => assert.equal(imagePullJobFault(job(spec)), says));
 }
 
 const many = Array.from({ length: 256 }, (_, index) => `app:v${index}`);
@@ -115,7 +115,8 @@ const lists: { is: string; images: readonly string[]; says?: string }[] = [
   },
 ];
 for (const { is, images, says } of lists) {
-  test(`a list ${is} is ${says ? 'refused' : 'taken'}`, () => assert.equal(imageListPullJobFault(list(images)), says));
+  test(`a list ${is} is ${says ? 'refused' : 'accepted'}`, () =>
+    assert.equal(imageListPullJobFault(list(images)), says));
 }
 
 type Tags = NonNullable<NodeImage['spec']['images']>[string]['tags'];
@@ -155,6 +156,6 @@ const tagCases: { is: string; tags: Tags; says?: string }[] = [
   },
 ];
 for (const { is, tags, says } of tagCases) {
-  test(`a tag ${is} is ${says ? 'refused' : 'taken'}`, () =>
+  test(`a tag ${is} is ${says ? 'refused' : 'accepted'}`, () =>
     assert.equal(nodeImageFault(defaultNodeImage(nodeImage(tags), 0)), says));
 }

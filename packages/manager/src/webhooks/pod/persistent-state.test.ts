@@ -101,7 +101,7 @@ test('a Pod gets affinity to the topology of the previous Pod of its name', asyn
     ['of a StatefulSet of Kruise', newPod('web-0', {}, [{ ...owner, apiVersion: 'apps.kruise.io/v1beta1' }])],
   ];
   for (const [is, given] of others) {
-    await t.test(`but not one ${is}`, async () => assert.deepEqual(await wishes(cluster, given), none));
+    await t.test(`a Pod ${is} gets no affinity`, async () => assert.deepEqual(await wishes(cluster, given), none));
   }
 });
 

@@ -43,7 +43,7 @@ const matching: { is: string; spec: SidecarSetSpec; images: string }[] = [
   { is: 'paused', spec: { injectionStrategy: { paused: true } }, images: 'app' },
 ];
 for (const { is, spec, images } of matching) {
-  test(`a SidecarSet that is ${is} makes a Pod run ${images}`, async () => {
+  test(`a SidecarSet that is ${is} makes a Pod have the images ${images}`, async () => {
     await using cluster = await startTestCluster();
     await makeSet(cluster, spec);
     assert.equal(await imagesOfNewPod(cluster), images);

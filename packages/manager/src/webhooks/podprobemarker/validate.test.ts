@@ -84,7 +84,7 @@ const cases: readonly (readonly [is: string, change: Partial<PodContainerProbe>,
   ],
 ];
 for (const [is, change, faults] of cases) {
-  test(`a probe that ${is} has ${faults.length} faults`, () => {
+  test(`a probe that ${is} has ${faults.length} errors`, () => {
     const found = faultsOf(markerOf([{ ...idle, ...change }]));
     assert.equal(found.length, faults.length, found.join('\n'));
     for (const [index, fault] of faults.entries()) assert.match(found[index]!, fault);

@@ -95,7 +95,7 @@ const cases: readonly (readonly [is: string, spec: PodUnavailableBudgetSpec, fau
   ],
 ];
 for (const [is, spec, faults] of cases) {
-  test(`a budget that ${is} has ${faults.length} faults`, () => {
+  test(`a budget that ${is} has ${faults.length} errors`, () => {
     const found = faultsOf(budgetOf(spec));
     assert.equal(found.length, faults.length, found.join('\n'));
     for (const [index, fault] of faults.entries()) assert.match(found[index]!, fault);

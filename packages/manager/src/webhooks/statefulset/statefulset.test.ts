@@ -96,7 +96,7 @@ const accepted: { readonly name: string; readonly spec: Spec }[] = [
   { name: 'five minutes until a Pod is relied on', spec: rolling({ minReadySeconds: 300 }) },
   { name: 'nothing but deletion', spec: { updateStrategy: { type: 'OnDelete' } } },
 ];
-for (const { name, spec } of accepted) test(`${name} is taken in`, () => assert.equal(faults(filled(spec)), ''));
+for (const { name, spec } of accepted) test(`${name} is accepted`, () => assert.equal(faults(filled(spec)), ''));
 
 const refused: { readonly name: string; readonly spec: object; readonly fault: RegExp }[] = [
   { name: 'fewer than no Pods', spec: { replicas: -1 }, fault: /spec\.replicas: Invalid value: -1: must be greater/ },
@@ -191,7 +191,7 @@ const refused: { readonly name: string; readonly spec: object; readonly fault: R
   },
 ];
 for (const { name, spec, fault } of refused) {
-  test(`${name}: refused`, () => assert.match(faults(filled(spec as Spec)), fault));
+  test(`${name} is refused`, () => assert.match(faults(filled(spec as Spec)), fault));
 }
 
 test('a StatefulSet name must be a valid host name', () => {
@@ -266,8 +266,16 @@ const classes = [
 }));
 
 const claimChanges = [
-  { name: 'a PVC template may grow', before: [claimOf('a', '1Gi', 'elastic')], after: [claimOf('a', '2Gi', 'elastic')] },
-  { name: 'a PVC template may shrink', before: [claimOf('a', '2Gi', 'elastic')], after: [claimOf('a', '1Gi', 'elastic')] },
+  {
+    name: 'a PVC template may grow',
+    before: [claimOf('a', '1Gi', 'elastic')],
+    after: [claimOf('a', '2Gi', 'elastic')],
+  },
+  {
+    name: 'a PVC template may shrink',
+    before: [claimOf('a', '2Gi', 'elastic')],
+    after: [claimOf('a', '1Gi', 'elastic')],
+  },
   {
     name: 'a class without allowVolumeExpansion permits growth',
     before: [claimOf('a', '1Gi', 'silent')],

@@ -63,7 +63,7 @@ const taken: { is: string; spec: object }[] = [
   { is: 'patched before there is a workload', spec: only({ patch: { spec: { containers: 'none' } } }) },
 ];
 for (const { is, spec } of taken) {
-  test(`a WorkloadSpread ${is} is taken`, () => {
+  test(`a WorkloadSpread ${is} is accepted`, () => {
     assert.equal(faultsOf(spec), '');
   });
 }
@@ -234,7 +234,7 @@ const patching: { is: string; patch: object; template?: PodTemplateSpec; says: s
   },
 ];
 for (const { is, patch, template = mounted('data'), says } of patching) {
-  test(`a patch that ${is} is ${says ? 'refused' : 'taken'}`, () => {
+  test(`a patch that ${is} is ${says ? 'refused' : 'accepted'}`, () => {
     const told = faultsOf(only({ patch }), { template: { template, claims, gates: featureGates() } });
     if (typeof says === 'string') assert.equal(told, says);
     else assert.match(told, says);

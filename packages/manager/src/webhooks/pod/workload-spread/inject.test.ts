@@ -67,7 +67,7 @@ const nodes: { is: string; subset: Partial<WorkloadSpreadSubset>; pod?: Partial<
   },
 ];
 for (const { is, subset, pod, made } of nodes) {
-  test(`a Pod gets ${is} from its group`, () => {
+  test(`a Pod gets ${is} from its subset`, () => {
     assert.deepEqual(inject(podOf(pod), subset).spec, podOf({ ...pod, ...made }).spec);
   });
 }
