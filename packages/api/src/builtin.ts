@@ -61,7 +61,7 @@ import { csiStorageCapacity } from './storage/csistoragecapacity.ts';
 import { storageClass } from './storage/storageclass.ts';
 import { volumeAttachment } from './storage/volumeattachment.ts';
 
-/** Every kind of Kubernetes v1.33 that a server offers by default, in the order of its discovery. */
+/** All kinds that Kubernetes v1.33 serves by default, in discovery order. */
 export const builtinKinds: readonly Kind[] = [
   binding,
   componentStatus,

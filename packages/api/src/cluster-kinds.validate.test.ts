@@ -101,7 +101,7 @@ describe('a Lease', () => {
       ['spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0'],
     ],
   ]);
-  test('has no strategy unless it had one', () => {
+  test('drops the strategy unless it was stored with one', () => {
     const draft = structuredClone(make({ spec: { strategy: 'OldestEmulationVersion' } })) as never;
     prepareLease(draft);
     assert.equal((draft as Lease).spec?.strategy, undefined);
@@ -132,7 +132,7 @@ describe('an APIService', () => {
   ]);
 });
 
-test('an event is the same in either group', () => {
+test('an event is the same in both groups', () => {
   const make = objectsOf<Event>(event, { regarding: { kind: 'Pod', name: 'p' }, note: 'n', reportingController: 'c' });
   const object = make({ eventTime: '2024-01-01T00:00:00.000000Z', deprecatedCount: 3 });
   const core = toCoreEvent(object) as CoreEvent;

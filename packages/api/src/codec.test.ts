@@ -1,4 +1,4 @@
-/** The codecs of the built-in kinds. What Go writes was taken from Go itself. */
+/** Codecs of the built-in kinds. The expected outputs were produced by Go itself. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codecOf, DecodeError } from '@kruise/schema/codec';
@@ -19,7 +19,7 @@ function codecFor(kind: string) {
   return codecOf<unknown>(found.root);
 }
 
-/** What a client sends; what Go makes of it in JSON; and in protobuf, in base64. */
+/** The input of a client, and Go's output in JSON and in base64-encoded protobuf. */
 const written: readonly {
   readonly kind: string;
   readonly given: string;
@@ -123,7 +123,7 @@ function refusesOrReads(codec: ReturnType<typeof codecFor>, bytes: Uint8Array): 
   }
 }
 
-/** A value with a decoder of its own, an error in one within a union, and the order of errors, as Go has them. */
+/** Errors of a value with its own decoder, of a value within a union, and the order of errors, as in Go. */
 const refusals: readonly (readonly [kind: string, given: string, error: string])[] = [
   [
     'Pod',
@@ -174,7 +174,7 @@ for (const [kind, given, message] of refusals) {
   });
 }
 
-test('what no strict decoder sees within a schema is not reported', () => {
+test('errors that no strict decoder finds within a schema are not reported', () => {
   const schema = (inner: string) => `{"spec":{"versions":[{"schema":{"openAPIV3Schema":${inner}}}]}}`;
   const codec = codecFor('CustomResourceDefinition');
   const path = 'spec.versions[0].schema.openAPIV3Schema.properties.a.x';
@@ -191,7 +191,7 @@ test('every kind can be empty, in both forms', () => {
   }
 });
 
-test('any JSON is decoded or refused, and what is decoded is canonical', () => {
+test('any JSON is decoded or refused, and the decoded value is canonical', () => {
   const kinds = fc.constantFrom(...builtinKinds);
   const names = [...new Set(builtinKinds.flatMap(({ root }) => Object.keys(root.fields)))];
   const keys = fc.oneof(
@@ -224,7 +224,7 @@ test('any JSON is decoded or refused, and what is decoded is canonical', () => {
   assert.deepEqual(Object.keys(Object.prototype), []);
 });
 
-test('any bytes are a message or are refused', () => {
+test('any bytes are decoded or refused', () => {
   fc.assert(
     fc.property(fc.constantFrom(...builtinKinds), fc.uint8Array({ maxLength: 60 }), ({ root }, bytes) => {
       refusesOrReads(codecOf<unknown>(root), bytes);
@@ -233,7 +233,7 @@ test('any bytes are a message or are refused', () => {
   );
 });
 
-test('a message within a message without end is refused', () => {
+test('an infinitely nested message is refused', () => {
   // Field 28 of a JSON schema is a JSON schema.
   let schema: Uint8Array = Buffer.alloc(0);
   const nest = (tag: readonly number[], inner: Uint8Array) => {
@@ -261,13 +261,13 @@ test('an envelope keeps its kind and its message', () => {
   assert.deepEqual([envelope.apiVersion, envelope.kind, [...envelope.raw]], ['apps/v1', 'Deployment', [1, 2, 3]]);
 });
 
-test('what is no envelope is refused', () => {
+test('bytes without an envelope are refused', () => {
   assert.throws(() => decodeEnvelope(Buffer.from('{}')), /expected prefix \[107 56 115 0\]/);
   assert.throws(() => decodeEnvelope(new Uint8Array()), { message: 'empty data' });
   assert.throws(() => decodeEnvelope(Buffer.from('6b387300', 'hex')), { message: 'empty body' });
 });
 
-test('watch events come out of a stream however it is cut', () => {
+test('watch events are decoded from a stream with any chunks', () => {
   const events = ['ADDED', 'MODIFIED', 'DELETED'].map((type, index) => ({ type, object: new Uint8Array(index * 200) }));
   const stream = Buffer.concat(events.map(encodeWatchFrame));
   for (const size of [1, 3, 5, 64, stream.length]) {
@@ -283,7 +283,7 @@ test('watch events come out of a stream however it is cut', () => {
   }
 });
 
-test('a frame beyond all measure is refused before it is collected', () => {
+test('an oversized frame is refused before it is buffered', () => {
   const split = makeFrameSplitter();
   assert.throws(() => split(Uint8Array.of(0x7f, 0xff, 0xff, 0xff)), /longer than maximum allowed size/);
 });

@@ -8,7 +8,7 @@ const definitions = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((file) => /^[\w/-]+\.ts$/.test(file))
   .sort();
 
-/** Every object of every definition file, by where it was found first. */
+/** All objects of all definition files, by the place of their first occurrence. */
 const objects = new Map<Fields, { readonly where: string; readonly name?: string; readonly doc?: string }>();
 for (const file of definitions) {
   for (const [name, value] of Object.entries(await import(new URL(file, folder).href))) {
@@ -17,11 +17,11 @@ for (const file of definitions) {
   }
 }
 
-test('finds the structures of every kind', () => {
+test('the structures of all kinds are found', () => {
   assert.ok(objects.size > 500, `${objects.size}`);
 });
 
-test('every structure with a definition of its own says what it is', () => {
+test('every named structure is documented', () => {
   const silent = [...objects.values()].filter(({ name, doc }) => name !== undefined && !isDocumentation(doc));
   assert.deepEqual(
     silent.map(({ where }) => where),
@@ -29,7 +29,7 @@ test('every structure with a definition of its own says what it is', () => {
   );
 });
 
-test('every field says what it is for', () => {
+test('every field is documented', () => {
   const silent = fields().filter(({ field }) => !isDocumentation(field.doc));
   assert.deepEqual(
     silent.map(({ where }) => where),
@@ -37,7 +37,7 @@ test('every field says what it is for', () => {
   );
 });
 
-test('no field says what the field before it says', () => {
+test('no field repeats the documentation of the previous field', () => {
   const repeated = fields().filter(({ field, before }) => field.doc !== undefined && field.doc === before?.doc);
   assert.deepEqual(
     repeated.map(({ where }) => where),
@@ -45,7 +45,7 @@ test('no field says what the field before it says', () => {
   );
 });
 
-test('documentation is made of whole sentences on one line', () => {
+test('documentation consists of whole sentences on one line', () => {
   const odd = fields().filter(({ field }) => !/^[^\n]*[.…*]$/.test(field.doc ?? ''));
   assert.deepEqual(
     odd.map(({ where, field }) => `${where}: ${field.doc}`),

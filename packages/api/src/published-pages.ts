@@ -26,7 +26,7 @@ function capitalized(word: string): string {
 
 const groups = new Set(builtinKinds.map(({ group }) => group).filter((group) => group !== ''));
 
-/** The pages that every server has and OpenAPI tells of. */
+/** Non-resource endpoints that every server has and OpenAPI publishes. */
 export const publishedPages: readonly PublishedPage[] = [
   {
     path: '/.well-known/openid-configuration/',

@@ -26,17 +26,17 @@ const document = openApiV2(publishedResources, vocabulary) as {
   readonly paths: { readonly [path: string]: Json };
 };
 
-test('every definition is that of Kubernetes, but for its texts', (context) => {
+test('every definition equals that of Kubernetes, except for its texts', (context) => {
   if (!reference) return context.diagnostic(absent);
   for (const [name, definition] of Object.entries(document.definitions)) {
-    // Which groups these are kinds of depends on the groups a server has.
+    // The groups of these kinds depend on the groups of a server.
     const isEverywhere = /\.(?:DeleteOptions|WatchEvent)$/.test(name);
     const omitted = isEverywhere ? ['description', 'enum', kinds] : ['description', 'enum'];
     assert.deepEqual(without(definition, omitted), without(reference.definitions[name] ?? {}, omitted), name);
   }
 });
 
-test('every definition the stable kinds of Kubernetes are made of is there', (context) => {
+test('all definitions of the stable kinds of Kubernetes exist', (context) => {
   if (!reference) return context.diagnostic(absent);
   const roots = Object.entries(reference.definitions)
     .filter(([, definition]) => publishedResources.some(({ kind }) => hasKind(definition, kind)))
@@ -46,7 +46,7 @@ test('every definition the stable kinds of Kubernetes are made of is there', (co
   assert.deepEqual(missing, []);
 });
 
-test('every path and method of the stable groups of Kubernetes is there, with its action, kind and types', (context) => {
+test('every path and method of the stable groups of Kubernetes exists, with its action, kind and types', (context) => {
   if (!reference) return context.diagnostic(absent);
   const expected = Object.entries(reference.paths).flatMap(([path, operations]) =>
     Object.entries(operations)
@@ -60,7 +60,7 @@ test('every path and method of the stable groups of Kubernetes is there, with it
     assert.ok(operation, `${name} is missing`);
     assert.equal(operation['x-kubernetes-action'], action, name);
     assert.deepEqual(operation[kinds], gvk, name);
-    // CBOR is an option that servers have switched off.
+    // CBOR is disabled by default.
     const types = consumes.filter((type) => !type.endsWith('+cbor'));
     assert.deepEqual(operation['consumes'], types, name);
     const own = (operation['parameters'] ?? []) as readonly Json[];
@@ -73,7 +73,7 @@ test('every path and method of the stable groups of Kubernetes is there, with it
   assert.ok(expected.length > 500);
 });
 
-test('version 3 wraps references, and tells what cannot be absent its empty value', () => {
+test('OpenAPI v3 wraps references, and gives required fields their empty value', () => {
   const resources = publishedResources.filter(({ kind }) => kind.group === 'apps');
   const { components } = openApiV3({ group: 'apps', version: 'v1' }, resources, vocabulary) as {
     components: { schemas: { [name: string]: { properties: { [name: string]: Json }; required: readonly string[] } } };
@@ -91,7 +91,7 @@ test('version 3 wraps references, and tells what cannot be absent its empty valu
   assert.deepEqual(claim[kinds], [{ group: '', kind: 'PersistentVolumeClaim', version: 'v1' }]);
 });
 
-test('the PATCH of a kind tells kubectl what it may ask for', () => {
+test('the PATCH of a kind lists its content types for kubectl', () => {
   const resources = publishedResources.filter(({ kind }) => kind.group === 'apps');
   const { paths } = openApiV3({ group: 'apps', version: 'v1' }, resources, vocabulary) as {
     paths: { [path: string]: Json };
@@ -118,12 +118,12 @@ function hasKind(
   return found.some((each) => each.group === group && each.version === version && each.kind === kind);
 }
 
-/** The value without these members at any depth, members in order. */
+/** Returns the value without these members at any depth, with sorted members. */
 function without(value: unknown, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((each) => without(each, names));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value)
-    // A property may be called description too; a text is not a property.
+    // A property may be called description too. A text is not a property.
     .filter(([name, member]) => !(names.includes(name) && (typeof member === 'string' || Array.isArray(member))))
     .map(([name, member]) => [
       name,

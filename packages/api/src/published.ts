@@ -20,7 +20,7 @@ import { status } from './meta/status.ts';
 import { watchEvent } from './meta/watch-event.ts';
 import { eviction } from './policy/eviction.ts';
 
-/** The schemas every OpenAPI document is made of. */
+/** The shared schemas of all OpenAPI documents. */
 export const vocabulary: Vocabulary = {
   objectMeta,
   listMeta,
@@ -31,7 +31,7 @@ export const vocabulary: Vocabulary = {
   kinds: builtinKinds,
 };
 
-/** Subresources that are not the object itself under other rules, or cannot be read, replaced and patched. */
+/** Subresources with an object of another kind, or without the verbs get, update and patch. */
 const special: { readonly [resource: string]: Omit<PublishedSubresource, 'name'> } = {
   'namespaces/finalize': { verbs: ['update'] },
   'nodes/proxy': { verbs: ['create', 'delete', 'get', 'patch', 'update'], options: nodeProxyOptions },
@@ -46,7 +46,7 @@ const special: { readonly [resource: string]: Omit<PublishedSubresource, 'name'>
   'services/proxy': { verbs: ['create', 'delete', 'get', 'patch', 'update'], options: serviceProxyOptions },
 };
 
-/** Resources of which a DELETE answers with the object. */
+/** Resources whose DELETE returns the object. */
 const returningDeleted: ReadonlySet<string> = new Set([
   'csidrivers',
   'csinodes',
@@ -61,7 +61,7 @@ const returningDeleted: ReadonlySet<string> = new Set([
   'volumeattachments',
 ]);
 
-/** Every built-in resource, as OpenAPI publishes it. */
+/** All built-in resources, as OpenAPI publishes them. */
 export const publishedResources: readonly PublishedResource[] = builtinKinds.map((kind) => ({
   kind,
   returnsDeleted: returningDeleted.has(kind.plural),

@@ -1,6 +1,6 @@
 /**
- * Compares every schema with the published definitions of Kubernetes v1.33, where a folder beside the project has
- * them: field names, required fields, and protobuf numbers. They are too large to keep here.
+ * Compares every schema with the published definitions of Kubernetes v1.33, if a folder beside the project has them:
+ * field names, required fields, and protobuf numbers. They are too large for the repository.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { builtinKinds } from './builtin.ts';
 const reference = new URL('../../../../shared/reference/', import.meta.url);
 const isThere = existsSync(new URL('kubernetes-v1.33-api.json', reference));
 
-/** Every object with a definition of its own that the built-in kinds are made of. */
+/** Returns all named objects that the built-in kinds consist of. */
 function definitions(): ReadonlyMap<string, ObjectNode> {
   const found = new Map<string, ObjectNode>();
   const visit = (unresolved: Node): void => {
@@ -35,11 +35,11 @@ function read<T>(name: string): T {
 }
 
 if (!isThere) {
-  test('the published definitions are not at hand, so nothing is compared with them', () => {
+  test('the published definitions are not available, so nothing is compared', () => {
     assert.equal(isThere, false);
   });
 } else {
-  test('every definition has the published fields, in name and necessity', () => {
+  test('every definition has the published fields, with the same required ones', () => {
     type Definition = { properties?: Record<string, unknown>; required?: string[] };
     const published = read<{ definitions: Record<string, Definition> }>('kubernetes-v1.33-api.json').definitions;
     let compared = 0;

@@ -1,4 +1,6 @@
-/** Warnings about the kinds that keep Pods. Of a change, only if it is one: whoever wrote the object has read them. */
+/**
+ * Warnings about workloads. An update warns only about changed templates: the client has received the earlier warnings.
+ */
 
 import { isTemplateChanged } from './apps/daemonset.strategy.ts';
 import type { DaemonSet } from './apps/daemonset.ts';
@@ -22,7 +24,7 @@ export function* podTemplateObjectWarnings(object: PodTemplate, old: PodTemplate
   if (!old || isChanged(object, old)) yield* podTemplateWarnings(object.template, 'template');
 }
 
-/** Of a Deployment or a ReplicaSet. */
+/** Yields the warnings for a Deployment or a ReplicaSet. */
 export function* deploymentWarnings<T extends Deployment | ReplicaSet>(
   object: T,
   old: T | undefined,
@@ -31,7 +33,7 @@ export function* deploymentWarnings<T extends Deployment | ReplicaSet>(
   if (!old || isChanged(object, old)) yield* podTemplateWarnings(object.spec?.template, 'spec.template');
 }
 
-/** Of a change to a ReplicationController, about the template as it was: so does Kubernetes. */
+/** Yields the warnings for an update of a ReplicationController. They are about the old template, as in Kubernetes. */
 export function* replicationControllerWarnings(
   object: ReplicationController,
   old: ReplicationController | undefined,

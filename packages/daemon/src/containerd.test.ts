@@ -1,4 +1,4 @@
-/** The same daemon on a real runtime: needs root on Linux, containerd, runc, CNI plugins and a static BusyBox. */
+/** The daemon with a real runtime: needs root on Linux, containerd, runc, CNI plugins and a static BusyBox. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -43,7 +43,7 @@ function testDaemon(): void {
     server = await startTestServer();
     const { client } = server;
     const service = { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/convert' };
-    // Definitions are objects like any other, of which their own type says more.
+    // CRDs are ordinary objects with narrower types.
     await installDefinitions(server.core, kruiseDefinitions({ service }) as unknown as KubeObject[]);
     await client.create(namespace, { metadata: { name: 'kube-node-lease' } }).catch(() => {});
     await client.create(serviceAccount, { metadata: { name: 'default', namespace: 'default' } });
@@ -73,7 +73,7 @@ function testDaemon(): void {
   });
 
   after(async () => {
-    // Whatever went wrong, nothing is to run on.
+    // All components are stopped, even after a failure.
     running.abort();
     await Promise.all([kubelet?.stopped, daemon?.stopped]);
     for (const { id } of (await runtime.listPodSandbox({})).items) {
@@ -85,7 +85,7 @@ function testDaemon(): void {
     await containerd.dispose();
   });
 
-  /** Waits until something holds for an object. */
+  /** Waits until a condition holds for an object. */
   function until<K extends Kind>(kind: K, name: string, holds: (object: ObjectOf<K>) => boolean): Promise<ObjectOf<K>> {
     return new Promise((resolve) => {
       const seen = new AbortController();
@@ -101,7 +101,7 @@ function testDaemon(): void {
     });
   }
 
-  test('an image that is there will do, and one that cannot be had is told of', async () => {
+  test('a present image is accepted, and a failed pull is reported', async () => {
     const tagged = (tag: string) => ({
       tags: [
         {
@@ -125,7 +125,7 @@ function testDaemon(): void {
     assert.match(absent?.message ?? '', /^Failed to pull image reference "registry.invalid\/app:v1": failed to pull/);
   });
 
-  test('a container is restarted for labels that were changed in place, and says so itself', async () => {
+  test('a container is restarted after labels changed in place, and its environment has them', async () => {
     const fieldRef = { fieldPath: "metadata.labels['conf']" };
     const container = {
       name: 'main',

@@ -21,12 +21,12 @@ import { seededRandom } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';
 import { startDaemon } from './daemon.ts';
 
-/** A node with a kubelet and a daemon, which has no other rights than it is granted. */
+/** Starts a node with a kubelet and a daemon, which has only its granted permissions. */
 async function startNode() {
   const node = await startTestNode();
   const { server, clock, runtime } = node;
   const service = { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/convert' };
-  // Definitions are objects like any other, of which their own type says more.
+  // CRDs are ordinary objects with narrower types.
   await installDefinitions(server.core, kruiseDefinitions({ service }) as unknown as KubeObject[]);
   await grantDaemonRights(server.client, 'kruise-system');
   const client = server.clientOf({
@@ -60,7 +60,7 @@ const tagged = (tag: string) => ({
   tags: [{ tag, createdAt: '2026-01-01T00:00:00Z', pullPolicy: { backoffLimit: 0, ttlSecondsAfterFinished: 60 } }],
 });
 
-test('a node fetches what it is told to, and tells how it went', async () => {
+test('a node pulls the images of its NodeImage, and reports the result', async () => {
   const { node, client, complaints, stop } = await startNode();
   await client.create(nodeImage, wanting({ nginx: tagged('1.27'), 'no-such-image': tagged('1') }));
   await node.pass(10);
@@ -78,7 +78,7 @@ test('a node fetches what it is told to, and tells how it went', async () => {
   await stop();
 });
 
-test('what is no longer wanted is no longer told of', async () => {
+test('an image that is no longer wanted is no longer reported', async () => {
   const { node, client, stop } = await startNode();
   await client.create(nodeImage, wanting({ nginx: tagged('1.27') }));
   await node.pass(10);
@@ -89,7 +89,7 @@ test('what is no longer wanted is no longer told of', async () => {
   await stop();
 });
 
-test('an object that took the place of another is told what the other was', async () => {
+test('a recreated NodeImage gets the status of the previous one', async () => {
   const { node, client, stop } = await startNode();
   const succeeded = async () => (await client.get(nodeImage, { name: 'node-1' })).status?.succeeded;
   await client.create(nodeImage, wanting({ nginx: tagged('1.27') }));
@@ -102,7 +102,7 @@ test('an object that took the place of another is told what the other was', asyn
   await stop();
 });
 
-test('a Secret out of reach is done without', async () => {
+test('a Secret that cannot be read is skipped', async () => {
   const { node, client, complaints, stop } = await startNode();
   await client.create(namespace, { metadata: { name: 'other' } }).catch(() => {});
   await client.create(secret, { metadata: { name: 'key', namespace: 'other' }, type: 'Opaque' });
@@ -110,11 +110,11 @@ test('a Secret out of reach is done without', async () => {
   await client.create(nodeImage, wanting(images));
   await node.pass(10);
   assert.equal((await client.get(nodeImage, { name: 'node-1' })).status?.succeeded, 1);
-  assert.deepEqual(complaints, ['a Secret could not be read; images are fetched without it']);
+  assert.deepEqual(complaints, ['failed to get pull secret; pulling without it']);
   await stop();
 });
 
-test('a container is told of, and restarted when its Pod is given other labels in place', async () => {
+test('a container is reported, and restarted when the labels of its Pod change in place', async () => {
   const { node, client, stop } = await startNode();
   const fieldRef = { fieldPath: "metadata.labels['conf']" };
   const container = { name: 'c', image: 'nginx:1.25', env: [{ name: 'CONF', valueFrom: { fieldRef } }] };
@@ -146,7 +146,7 @@ test('a container is told of, and restarted when its Pod is given other labels i
   await stop();
 });
 
-test('a Pod is probed as its node is told to, and what is found is said', async () => {
+test('a Pod is probed according to its NodePodProbe, and the result is reported', async () => {
   const { node, client, complaints, stop } = await startNode();
   await client.create(pod, {
     metadata: { name: 'web', namespace: 'default' },

@@ -1,6 +1,6 @@
 /**
- * kruise-daemon (daemon.md): what Kruise does on nodes themselves. It serves one node, or all nodes of a process: they
- * share one watch, one queue of each kind and one client, so that a node more costs next to nothing.
+ * kruise-daemon: Kruise's agent on nodes. It serves one node, or all nodes of a process: they share one watch, one
+ * queue of each kind and one client, so that an additional node costs next to nothing.
  */
 import type { Client } from '@kruise/client/client';
 import type { ControllerMetrics } from '@kruise/client/controller-metrics';
@@ -22,7 +22,7 @@ import { podProbeController } from './pod-probe/controller.ts';
 import { createProber } from './pod-probe/prober.ts';
 
 export type DaemonOptions = {
-  /** With the rights of kruise-daemon. */
+  /** A client with the permissions of kruise-daemon. */
   readonly client: Client;
   readonly caches: Caches;
   readonly clock: Clock;
@@ -30,20 +30,20 @@ export type DaemonOptions = {
   readonly log: Log;
   readonly gates: FeatureGates;
   readonly metrics?: ControllerMetrics;
-  /** Only what belongs to this node is looked at; everything where nothing is said. */
+  /** Restricts the daemon to objects of this node. All nodes if omitted. */
   readonly nodeName?: string;
-  /** How many images a node fetches at a time; as many as it is told to where nothing is said. */
+  /** Concurrency limit of image pulls on a node. Unlimited if omitted. */
   readonly maxPulls?: number;
 };
 
 export type Daemon = {
   /** Serves a node until the signal is aborted. */
   serve(node: { readonly name: string; readonly runtimes: readonly NodeRuntime[] }, until: AbortSignal): Promise<void>;
-  /** Resolves when everything has come to a stop. */
+  /** Resolves when all controllers have stopped. */
   readonly stopped: Promise<void>;
 };
 
-/** Starts a daemon without nodes; it runs until the signal is aborted. */
+/** Starts a daemon without nodes. It runs until the signal is aborted. */
 export function startDaemon(options: DaemonOptions, signal: AbortSignal): Daemon {
   const { client, caches, clock, random, log, gates, nodeName } = options;
   const nodes = new Map<string, DaemonNode>();
@@ -54,7 +54,7 @@ export function startDaemon(options: DaemonOptions, signal: AbortSignal): Daemon
     const key = `${component}/${host}`;
     let recorder = recorders.get(key);
     if (!recorder) {
-      const onError = (error: unknown) => log.warn({ component, node: host, error }, 'an event could not be written');
+      const onError = (error: unknown) => log.warn({ component, node: host, error }, 'failed to write event');
       recorder = createEventRecorder(client, clock, random, { component, host, onError }, signal);
       recorders.set(key, recorder);
     }
@@ -84,7 +84,7 @@ export function startDaemon(options: DaemonOptions, signal: AbortSignal): Daemon
       clock,
       random,
       recordFor: (host) => recorderFor('kruise-daemon-podprobe', host).record,
-      onError: (error) => log.warn({ error }, 'a Pod could not be probed'),
+      onError: (error) => log.warn({ error }, 'pod probe failed'),
     },
     signal,
   );
@@ -101,7 +101,7 @@ export function startDaemon(options: DaemonOptions, signal: AbortSignal): Daemon
   return {
     async serve({ name, runtimes }, until) {
       const [first] = runtimes;
-      if (!first) throw new Error(`the node ${name} has no container runtime`);
+      if (!first) throw new Error(`node ${name} has no container runtime`);
       const versions = await Promise.all(runtimes.map((runtime) => runtime.version({ version: '0.1.0' })));
       if (until.aborted) return;
       const byName = new Map(runtimes.map((runtime, index) => [versions[index]!.runtimeName, runtime]));

@@ -1,13 +1,13 @@
 import type { ImageService, NodeRuntime } from '@kruise/node/cri/runtime';
 
-/** A node a daemon works on. */
+/** A node that a daemon serves. */
 export type DaemonNode = {
   readonly name: string;
-  /** Where its images are. */
+  /** The image service of the node. */
   readonly images: ImageService;
-  /** What runs its containers, by the names their IDs begin with. */
+  /** The runtimes of its containers, by the prefix of their container IDs. */
   readonly runtimes: ReadonlyMap<string, NodeRuntime>;
 };
 
-/** The nodes of this process by name: one where a daemon runs by itself, many where a whole cluster does. */
+/** The nodes of this process by name: one for a standalone daemon, many for a whole cluster in one process. */
 export type DaemonNodes = ReadonlyMap<string, DaemonNode>;

@@ -35,19 +35,19 @@ for (const { name, has, named, finds } of machines) {
 const works = createSimulatedRuntime({ clock: virtualClock(), random: seededRandom(1) });
 const refuses: NodeRuntime = { ...works, imageFsInfo: () => Promise.reject(new Error('unknown service')) };
 
-test('a runtime that does not speak CRI v1 is passed over', async () => {
+test('a runtime that does not support CRI v1 is skipped', async () => {
   const refused: unknown[] = [];
   assert.deepEqual(await usableRuntimes([refuses, works], (error) => refused.push(error)), [works]);
   assert.equal(refused.length, 1);
 });
 
-test('a machine without a usable runtime has no daemon', async () => {
+test('a machine without a usable runtime is an error', async () => {
   await assert.rejects(
     usableRuntimes([], () => {}),
     { message: 'not found container runtime sock' },
   );
   await assert.rejects(
     usableRuntimes([refuses], () => {}),
-    { message: 'no container runtime can be used' },
+    { message: 'no usable container runtime' },
   );
 });

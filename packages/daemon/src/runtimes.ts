@@ -1,7 +1,7 @@
-/** Finds what runs containers on a machine (daemon.md §3). */
+/** Discovery of the container runtimes of a machine. */
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 
-/** Where runtimes listen, below the run directory of the host, in the order in which they are preferred. */
+/** Sockets of runtimes, relative to the run directory of the host, in order of preference. */
 const knownSockets = [
   'containerd.sock',
   'containerd/containerd.sock',
@@ -11,7 +11,7 @@ const knownSockets = [
   'cri-dockerd/cri-dockerd.sock',
 ];
 
-/** The sockets that are there; only the one that is named, where one is. */
+/** Returns the existing sockets; only the configured one, if one is configured. */
 export function findSockets(
   directory: string,
   isThere: (path: string) => boolean,
@@ -21,12 +21,12 @@ export function findSockets(
   return candidates.map((file) => `${directory}/${file}`).filter(isThere);
 }
 
-/** No runtime of the machine can be spoken to. */
+/** No runtime of the machine can be reached. */
 export class NoRuntimeError extends Error {
   override readonly name = 'NoRuntimeError';
 }
 
-/** Those that answer as a runtime should; throws where none does. `onRefused` is told of the others. */
+/** Returns the runtimes that respond. Throws if none does. `onRefused` is called for the others. */
 export async function usableRuntimes(
   candidates: readonly NodeRuntime[],
   onRefused: (error: unknown) => void,
@@ -45,6 +45,6 @@ export async function usableRuntimes(
       onRefused(error);
     }
   }
-  if (usable.length === 0) throw new NoRuntimeError('no container runtime can be used', { cause: last });
+  if (usable.length === 0) throw new NoRuntimeError('no usable container runtime', { cause: last });
   return usable;
 }

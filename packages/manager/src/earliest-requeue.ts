@@ -1,4 +1,4 @@
-/** When to look again, of all the times that parts of a decision ask for: the soonest. None where nobody asks. */
+/** Returns the earliest requeue of those that parts of a decision ask for; nothing if no part asks for one. */
 export function earliestRequeue(...seconds: readonly (number | undefined)[]): {
   readonly requeueAfterSeconds?: number;
 } {

@@ -15,7 +15,7 @@ const off: { given: string; gate: FeatureGate }[] = [
   { given: '', gate: 'CloneSetShortHash' },
 ];
 for (const { given, gate } of off) {
-  test(`with ${given || 'nothing said'}, ${gate} is off`, () => {
+  test(`with ${given || 'defaults'}, ${gate} is disabled`, () => {
     assert.equal(featureGates(parseFeatureGates(given))[gate], false);
   });
 }
@@ -28,7 +28,7 @@ const on: { given: string; gate: FeatureGate }[] = [
   { given: ' CloneSetShortHash = T ', gate: 'CloneSetShortHash' },
 ];
 for (const { given, gate } of on) {
-  test(`with ${given || 'nothing said'}, ${gate} is on`, () => {
+  test(`with ${given || 'defaults'}, ${gate} is enabled`, () => {
     assert.equal(featureGates(parseFeatureGates(given))[gate], true);
   });
 }

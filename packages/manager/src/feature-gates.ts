@@ -1,6 +1,6 @@
 /**
- * The switches of kruise-manager and kruise-daemon (`--feature-gates`), with what each depends on: a gate whose ground
- * is missing is off, whatever was asked for.
+ * Feature gates of kruise-manager and kruise-daemon (`--feature-gates`) and their dependencies: a gate whose
+ * prerequisite is disabled is disabled too, whatever the flag says.
  */
 
 import { type Gates, gateNames, parseGates, settleGates } from '@kruise/client/feature-gates';
@@ -50,12 +50,12 @@ export const kruiseGates = {
 
 export type FeatureGate = keyof typeof kruiseGates;
 
-/** Whether each gate is open. */
+/** Feature gates by name: true if enabled. */
 export type FeatureGates = { readonly [name in FeatureGate]: boolean };
 
 export const featureGateNames: readonly FeatureGate[] = gateNames(kruiseGates);
 
-/** What a gate needs to be of any use. */
+/** Prerequisites of feature gates. */
 const needs: readonly { readonly ground: FeatureGate; readonly gates: readonly FeatureGate[] }[] = [
   {
     ground: 'PodWebhook',
@@ -85,25 +85,25 @@ const needs: readonly { readonly ground: FeatureGate; readonly gates: readonly F
   { ground: 'ResourcesDeletionProtection', gates: ['DeletionProtectionForCRDCascadingGate'] },
 ];
 
-/** Some gates set, the others as they are by default; then what depends on others follows them. */
+/** Applies settings to the defaults, then disables gates whose prerequisites are disabled. */
 export function featureGates(asked: Partial<FeatureGates> = {}, { podWebhook = true } = {}): FeatureGates {
   const settled = settleGates<FeatureGate>(kruiseGates, { PodWebhook: podWebhook, ...asked });
   for (const { ground, gates: dependent } of needs) {
     if (!settled[ground]) for (const name of dependent) settled[name] = false;
   }
-  // Fetching ahead is done by ImagePullJobs.
+  // ImagePullJobs pre-download the images.
   if (settled.PreDownloadImageForInPlaceUpdate || settled.PreDownloadImageForDaemonSetUpdate) {
     settled.ImagePullJobGate = true;
   }
   return settled;
 }
 
-/** Reads the flag `--feature-gates`. Throws `FeatureGateError`. */
+/** Parses the flag `--feature-gates`. Throws `FeatureGateError`. */
 export function parseFeatureGates(text: string): Partial<FeatureGates> {
   return parseGates<FeatureGate>(kruiseGates, text);
 }
 
-/** Every gate of alpha and beta open but these two: what the reference's own end-to-end tests run with. */
+/** All alpha and beta gates except two: the configuration of OpenKruise's own end-to-end tests. */
 export const allFeatureGates = parseFeatureGates(
   'AllAlpha=true,AllBeta=true,EnableExternalCerts=false,TemplateNoDefaults=false',
 );

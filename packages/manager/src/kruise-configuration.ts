@@ -1,4 +1,4 @@
-/** What administrators allow, in a ConfigMap beside kruise-manager. */
+/** The kruise-configuration ConfigMap, in which administrators extend the allowlists. */
 import { configMap } from '@kruise/api/core/configmap';
 import { kruiseConfigurationName } from '@kruise/api/kruise/well-known';
 import type { Caches } from '@kruise/client/informer';
@@ -6,18 +6,21 @@ import type { Selection } from '@kruise/client/reflector';
 import { isObject } from '@kruise/machinery/json-value';
 import { ParseError } from '@kruise/values/parse-error';
 
-/** That ConfigMap and no other, whatever namespaces kruise-manager looks at otherwise. */
+/** Selects only this ConfigMap, whatever namespaces kruise-manager watches otherwise. */
 export function configurationIn(namespace: string): Selection {
   return { namespace, fieldSelector: `metadata.name=${kruiseConfigurationName}` };
 }
 
-/** What is said under a key of it. */
+/** Returns the value of a key of the ConfigMap. */
 export function configured(caches: Caches, namespace: string, key: string): string | undefined {
   const reference = { namespace, name: kruiseConfigurationName };
   return caches.of(configMap, configurationIn(namespace)).get(reference)?.data?.[key];
 }
 
-/** What is listed under a key of it, none where there is no such key; throws `ParseError` if that cannot be read. */
+/**
+ * Returns the list under a key of the ConfigMap; empty if the key is missing. Throws `ParseError` if it cannot be
+ * parsed.
+ */
 export function readConfigured<T>(
   caches: Caches,
   namespace: string,
@@ -36,7 +39,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The members of an object by their names in lower case: as Go reads them, it does not matter how they are written. */
+/** The members of an object by lower-case name. Go matches field names without regard to case. */
 export type Members = ReadonlyMap<string, unknown>;
 
 export function membersOf(value: unknown): Members {

@@ -1,7 +1,7 @@
 /**
- * kruise-manager: every controller of the catalogue under one lease, and the webhooks that default, validate and convert
- * Kruise's kinds. The same manager runs in one process with the API server, where webhooks are called without a socket,
- * and as a process of its own on any cluster.
+ * kruise-manager: all controllers under one lease, and the webhooks that default, validate and convert Kruise's kinds.
+ * The same manager runs in one process with the API server, where webhooks are called without a socket, and as a
+ * separate process on any cluster.
  */
 import type { Controller, Runnable } from '@kruise/client/controller';
 import { createEventRecorder } from '@kruise/client/event-recorder';
@@ -22,9 +22,9 @@ import { budgetEventSource, type ProtectionEvent } from './webhooks/context.ts';
 
 export type ManagerOptions = RunOptions & {
   readonly settings: ManagerSettings;
-  /** Where an API server in the same process looks for webhooks: `namespace/service/path`. They are put there. */
+  /** Registers the webhooks with an API server in the same process: `namespace/service/path`. */
   readonly inProcessWebhooks?: { set(path: string, webhook: Webhook): unknown };
-  /** Called once the API server knows of the webhooks: from now on objects of Kruise's kinds can be written. */
+  /** Called once the webhooks are registered: from then on, objects of Kruise's kinds can be written. */
   readonly onServing?: () => void;
   /** Called when the Lease is lost, to become a standby again; without it `LeadershipLostError` is thrown. */
   readonly onLeadershipLost?: (error: Error) => void;
@@ -46,9 +46,9 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     ...runOptions
   } = options;
   const { client, clock, random, log = silentLog } = runOptions;
-  // Webhooks and controllers read the same, and webhooks go on until the last controller has stopped.
+  // Webhooks and controllers share the caches. The webhooks run until the last controller has stopped.
   const served = new AbortController();
-  const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
+  const onError = (error: unknown) => log.warn({ error }, 'background task failed; retrying');
   const caches =
     runOptions.caches ??
     createCaches(client, clock, random, { newest: true, onError, ...runOptions.cacheOptions }, served.signal);
@@ -74,7 +74,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
   }
 }
 
-/** The controllers that run with these settings, where the kinds they are for are served. */
+/** Returns the controllers that run with these settings, if their kinds are served. */
 export function controllersFor(
   settings: ManagerSettings,
   isServed: (kind: Kind) => boolean = () => true,

@@ -1,4 +1,4 @@
-/** What a function says of an object, worked out once: objects never change, and are looked at in every pass. */
+/** Memoizes a function of an object. Objects are immutable, and every reconcile reads them. */
 export function memoize<O extends object, T>(tell: (of: O) => T): (of: O) => T {
   const known = new WeakMap<O, { readonly told: T }>();
   return (of) => {

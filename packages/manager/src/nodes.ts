@@ -3,12 +3,12 @@ import { virtualKubeletLabel } from '@kruise/api/kruise/well-known';
 import { findCondition } from '@kruise/machinery/conditions';
 import { type Instant, parseTime } from '@kruise/values/time';
 
-/** Whether a node is none of this cluster's own, and so has no daemon to do anything there. */
+/** Reports whether a node is a virtual node, which runs no kruise-daemon. */
 export function isVirtualNode({ metadata }: Node): boolean {
   return metadata.labels?.[virtualKubeletLabel] === 'virtual-kubelet';
 }
 
-/** Since when a node is ready; undefined while it is not. */
+/** Returns the time since which a node is ready; undefined if it is not ready. */
 export function readyTimeOf({ status }: Node): Instant | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
   if (ready?.status !== 'True') return undefined;

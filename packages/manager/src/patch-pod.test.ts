@@ -15,7 +15,7 @@ const readiness = writeConditions(pod, [condition], { atVersion: true });
 const label = patchPod(pod, { ...pod, metadata: { ...pod.metadata, labels: { state: 'Normal' } } });
 const image = patchPod(pod, { ...pod, spec: { containers: [{ name: 'main', image: 'app:v2' }] } });
 
-test('labels go with the status that is written before them, at the version it is written at', () => {
+test('labels are merged into the preceding status patch, at its resourceVersion', () => {
   assert.deepEqual(together([readiness, label, label]), [
     {
       ...readiness,
@@ -28,10 +28,10 @@ test('labels go with the status that is written before them, at the version it i
 });
 
 const apart = [
-  { name: 'what is not of the metadata is written by itself', patches: [readiness, image] },
+  { name: 'a patch beyond metadata is written separately', patches: [readiness, image] },
   { name: 'labels that come first are written first', patches: [label, readiness] },
-  { name: 'a single write stays as it is', patches: [label] },
-  { name: 'nothing stays nothing', patches: [] },
+  { name: 'a single patch is unchanged', patches: [label] },
+  { name: 'no patches stay no patches', patches: [] },
 ];
 for (const { name, patches } of apart) {
   test(name, () => assert.deepEqual(together(patches), patches));

@@ -4,18 +4,18 @@ import type { JsonObject } from '@kruise/machinery/json-value';
 import { createTwoWayMergePatch } from '@kruise/machinery/strategic-merge-diff';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 
-/** How Pods merge. */
+/** The merge type of Pods. */
 export const podType = mergeTypeOf(podKind.root);
 
-/** What makes one Pod of another, as a strategic merge patch. Fields that nobody here knows are left alone. */
+/** Returns the strategic merge patch that turns one Pod into another. Unknown fields are left alone. */
 export function podDifference(from: Partial<Pod>, to: Partial<Pod>): JsonObject {
-  // Objects are plain JSON values, of which their types say more.
+  // Objects are plain JSON values with narrower types.
   return createTwoWayMergePatch({ original: from as JsonObject, modified: to as JsonObject }, podType);
 }
 
 /**
- * Writes what differs, and nothing else: whoever changed other fields meanwhile is not undone. With `atVersion` the
- * write fails if anybody has changed anything.
+ * Patches only the fields that differ, so that concurrent changes of other fields are kept. With `atVersion` the patch
+ * has the observed resourceVersion as its precondition, and fails with a conflict if the Pod has changed.
  */
 export function patchPod(
   from: Pod,
@@ -29,8 +29,8 @@ export function patchPod(
 }
 
 /**
- * The same changes of one Pod in fewer writes: what a write of its status is followed by goes with it if it is about
- * labels and the like, which whoever may write the status may write too.
+ * Combines patches of one Pod. A patch of the status is merged with a following patch of labels and other metadata,
+ * because a client that may write the status may write these too.
  */
 export function together(patches: readonly PatchAction[]): readonly PatchAction[] {
   const [first, second, ...others] = patches;

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { ParseError } from '@kruise/values/parse-error';
 import { partitionReplicas, scaledValue, wholePercentValue } from './percent.ts';
 
-test('a percentage may be a fraction, and is rounded as asked', () => {
+test('a percentage may have a fraction, and is rounded as requested', () => {
   assert.equal(scaledValue('33.3%', 10, Math.ceil), 4);
   assert.equal(scaledValue('33.3%', 10, Math.floor), 3);
   assert.equal(scaledValue(7, 10, Math.ceil), 7);
 });
 
 for (const text of ['5', 'x%', '%', '1,5%', '']) {
-  test(`'${text}' is no percentage`, () => {
+  test(`'${text}' is not a percentage`, () => {
     assert.throws(() => scaledValue(text, 10, Math.ceil), ParseError);
   });
 }

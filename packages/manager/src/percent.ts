@@ -1,4 +1,4 @@
-/** Counts that users give as a number or as a part of the replicas (inplace-update.md §19). */
+/** Counts given as a number or as a percentage of the replicas. */
 import { tryParseInteger } from '@kruise/values/go-integer';
 import { quote } from '@kruise/values/go-syntax';
 import type { IntOrString } from '@kruise/values/int-or-string';
@@ -6,7 +6,7 @@ import { ParseError } from '@kruise/values/parse-error';
 
 type Round = (value: number) => number;
 
-/** A number, or a percentage of the total, which may be a fraction of a percent. Throws `ParseError`. */
+/** Returns a number, or a percentage of the total, which may have a fraction. Throws `ParseError`. */
 export function scaledValue(value: IntOrString, total: number, round: Round): number {
   if (typeof value === 'number') return value;
   if (!value.endsWith('%')) throw new ParseError('invalid type: string is not a percentage');
@@ -20,7 +20,7 @@ export function scaledValue(value: IntOrString, total: number, round: Round): nu
 
 const decimal = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
 
-/** A number, or a whole percentage, with its sign or without; nothing where the text is neither. */
+/** Returns a number, or a whole percentage of the total, with or without a sign; 0 for any other text. */
 export function wholePercentValue(value: IntOrString, total: number, round: Round): number {
   if (typeof value === 'number') return value;
   const percentage = tryParseInteger(value.replaceAll('%', ''));
@@ -28,8 +28,8 @@ export function wholePercentValue(value: IntOrString, total: number, round: Roun
 }
 
 /**
- * How many Pods a partition keeps at the old revision. Anything below 100% of more than one Pod lets one go, anything
- * above 0% keeps one. Throws `ParseError`.
+ * Returns the number of Pods that a partition keeps at the current revision. With more than one Pod, a partition below
+ * 100% updates at least one and a partition above 0% keeps at least one. Throws `ParseError`.
  */
 export function partitionReplicas(partition: IntOrString | undefined, replicas: number): number {
   if (partition === undefined) return 0;

@@ -30,7 +30,7 @@ import { runManagerProcess } from './process.ts';
 import { managerSettings } from './settings.ts';
 import { mutatingConfigurationName, webhookConfigurations } from './webhooks/configurations.ts';
 
-/** What an installation brings beside the manager itself. */
+/** Creates the objects of an installation besides the manager itself. */
 async function install(client: Client): Promise<void> {
   const service = { namespace: 'kruise-system', name: 'kruise-webhook-service' };
   await client.create(namespace, { metadata: { name: 'kruise-system', labels: { 'control-plane': 'openkruise' } } });
@@ -52,11 +52,11 @@ async function freePort(): Promise<number> {
 
 const loopback = { host: '127.0.0.1', port: 0 };
 
-/** A server with Kruise's kinds, and all that an installation brings. */
+/** Starts a server with Kruise's CRDs and all objects of an installation. */
 async function clusterForKruise(): Promise<TestServer> {
   const server = await startTestServer({ https: true });
   const service = { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/convert' };
-  // Definitions are objects like any other, of which their own type says more.
+  // CRDs are ordinary objects with narrower types.
   await installDefinitions(server.core, kruiseDefinitions({ service }) as unknown as KubeObject[]);
   await install(server.client);
   return server;
@@ -104,7 +104,7 @@ async function startManager(client: Client, { folder, webhookPort }: Place) {
   };
 }
 
-test('on a cluster of its own the manager brings its certificates, its webhooks and its controllers', async () => {
+test('on a separate cluster the manager provides its certificates, webhooks and controllers', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kruise-manager-'));
   await using server = await clusterForKruise();
   const { client } = server;
@@ -161,7 +161,7 @@ test('on a cluster of its own the manager brings its certificates, its webhooks 
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a budget that another process keeps holds Pods back, and what it held back is counted', async (context) => {
+test('a budget of another process refuses deletions, and refusals are counted', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'kruise-manager-'));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   await using server = await clusterForKruise();
@@ -201,7 +201,7 @@ const clones = (name: string) => ({
   },
 });
 
-test('while its webhooks cannot be asked a CloneSet is refused as any server would, and taken once they can', async (context) => {
+test('a CloneSet is refused while the webhooks are unreachable, and accepted afterwards', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'kruise-manager-'));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   await using server = await clusterForKruise();
@@ -212,7 +212,7 @@ test('while its webhooks cannot be asked a CloneSet is refused as any server wou
   await client.create(cloneSet, clones('before'));
   await first.stop();
 
-  // So that nobody has to wait for half a minute.
+  // A short timeout saves half a minute.
   const { webhooks = [] } = await client.get(mutatingWebhookConfiguration, reference);
   const hasty = webhooks.map((webhook) => ({ ...webhook, timeoutSeconds: 1 }));
   await client.patch(mutatingWebhookConfiguration, reference, { webhooks: hasty }, { type: 'merge' });
@@ -243,7 +243,7 @@ test('while its webhooks cannot be asked a CloneSet is refused as any server wou
   const second = await startManager(client, place);
   assert.equal((await client.create(cloneSet, clones('after'))).spec.replicas, 1);
 
-  // Someone who puts another authority into the configuration, and with it keeps all from writing, is corrected.
+  // The manager corrects a forged CA bundle in the configuration, which would block all writes.
   const forged = hasty.map((webhook) => ({
     ...webhook,
     clientConfig: { ...webhook.clientConfig, caBundle: Buffer.from(stranger.certificate).toString('base64') },
@@ -257,7 +257,7 @@ test('while its webhooks cannot be asked a CloneSet is refused as any server wou
   await second.stop();
 });
 
-/** Has a server listen while something is done. */
+/** Runs an action while a server listens. */
 async function answering(server: Server, port: number, act: () => Promise<void>): Promise<void> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => sockets.add(socket));

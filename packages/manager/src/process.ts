@@ -1,6 +1,6 @@
 /**
- * kruise-manager as a process of its own, on any cluster (manager.md §1): its webhooks over HTTPS with certificates it
- * looks after itself, on every replica; its controllers on the one that leads; health and metrics for whoever asks.
+ * kruise-manager as a separate process on any cluster: its webhooks over HTTPS with certificates that it manages
+ * itself, on every replica; its controllers on the leader; health and metrics endpoints.
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -52,23 +52,23 @@ export type ManagerProcessOptions = {
   readonly healthAddress: Address;
   /** Runs the controllers on one replica only. */
   readonly leaderElection?: LeaderElectionOptions;
-  /** Only objects of this namespace are looked at. */
+  /** Restricts the manager to objects of this namespace. */
   readonly watchedNamespace?: string;
   readonly expectationTimeoutMs: number;
   /** The permitted callers of the webhooks; any client, by default. */
   readonly webhookCallers?: (() => WebhookCallers) | undefined;
-  /** How long the certificates may take at the start. */
+  /** Time limit for obtaining the certificates at the start. */
   readonly initializeTimeoutMs: number;
-  /** Told of what was protected from deletion. */
+  /** Called for each refused deletion. */
   readonly onProtected: (event: ProtectionEvent) => void;
 };
 
-/** Runs until the signal is aborted; throws if it cannot start, or loses its lease. */
+/** Runs until the signal is aborted. Throws if the manager cannot start, or loses its lease. */
 export async function runManagerProcess(options: ManagerProcessOptions, signal: AbortSignal): Promise<void> {
   const { client, clock, random, log, registry, settings, environment } = options;
-  // What serves others outlives the controllers, so that these can stop in good order.
+  // The servers outlive the controllers, so that these can stop gracefully.
   const served = new AbortController();
-  const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
+  const onError = (error: unknown) => log.warn({ error }, 'background task failed; retrying');
   const { watchedNamespace } = options;
   const defaults = watchedNamespace ? { defaults: { namespace: watchedNamespace } } : {};
   const caches = createCaches(client, clock, random, { newest: true, onError, ...defaults }, served.signal);
@@ -98,7 +98,7 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
       callers: options.webhookCallers,
       openPaths: ['/convert'],
       metrics: createWebhookMetrics(registry),
-      onError: (error) => log.error({ error }, 'a webhook failed'),
+      onError: (error) => log.error({ error }, 'webhook failed'),
     });
     closers.push(server.close);
     log.info({ port: server.port }, 'webhooks are served');
@@ -127,7 +127,7 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
   }
 }
 
-/** Kinds by version, as the server has them; where it cannot tell, nothing is left out. */
+/** Returns the served kinds by version. Where discovery fails, no kind is left out. */
 async function servedKinds(client: Client): Promise<ReadonlySet<string>> {
   const { kinds } = await discover(client);
   return new Set(kinds.map(({ group, version, kind }: Kind) => `${group}/${version} ${kind}`));
@@ -188,11 +188,11 @@ function storeFor(
 
 function servedFrom(directory: string) {
   const found = readFiles(directory);
-  if (!found) throw new Error(`there is no certificate in ${directory}`);
+  if (!found) throw new Error(`no certificate found in ${directory}`);
   return { certificate: found.certificate, key: found.key };
 }
 
-/** Resolves if the webhook server of this process answers, whatever it says; rejects if it cannot be spoken to. */
+/** Resolves if the webhook server of this process responds, with any status. Rejects if the connection fails. */
 function answers(port: number, ca: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     const asked = request({ host: 'localhost', port, path: '/healthz', ca, agent: false }, (response) => {

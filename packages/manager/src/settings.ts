@@ -3,32 +3,32 @@ import type { RateLimiter } from '@kruise/client/rate-limiter';
 import type { Clock } from '@kruise/values/clock';
 import { type FeatureGates, featureGates } from './feature-gates.ts';
 
-/** What the controllers and webhooks of kruise-manager are told. */
+/** Settings of the controllers and webhooks of kruise-manager. */
 export type ManagerSettings = {
   readonly gates: FeatureGates;
-  /** The namespace kruise-manager lives in, with its Service, its certificates and its configuration. */
+  /** The namespace of kruise-manager, with its Service, its certificates and its configuration. */
   readonly namespace: string;
-  /** Whether Pods are resized through `pods/resize`, as servers since 1.32 want it, or as any other change. */
+  /** Resizes Pods through `pods/resize`, as servers since 1.32 require, rather than by an ordinary update. */
   readonly resizesBySubresource: boolean;
-  /** Pods in state PreparingDelete are no replicas of any CloneSet. */
+  /** Pods in state PreparingDelete do not count as replicas of their CloneSet. */
   readonly cloneSetExcludesPreparingDelete: boolean;
-  /** The Pods of DaemonSets are placed by the scheduler, not put on their nodes. */
+  /** The scheduler places the Pods of DaemonSets. Otherwise the controller sets their node. */
   readonly daemonSetsUseScheduler: boolean;
-  /** So are those of BroadcastJobs. */
+  /** The scheduler places the Pods of BroadcastJobs. Otherwise the controller sets their node. */
   readonly broadcastJobsUseScheduler: boolean;
-  /** The namespace whose Secrets the daemons of nodes may read. */
+  /** The namespace whose Secrets the kruise-daemons may read. */
   readonly daemonConfigNamespace: string;
-  /** A node has been ready for so long before it is given a NodeImage. */
+  /** Time for which a node must have been ready before it gets a NodeImage. */
   readonly nodeImageCreationDelayMs: number;
-  /** Nodes remember images of jobs that end so much longer than the job lasts. */
+  /** Time for which a NodeImage keeps the images of a job after the job has ended. */
   readonly alwaysNodeImageTtlSeconds: number;
-  /** How long objects of workloads wait after a failure; by default as in Kubernetes. */
+  /** Backoff of workload reconciles after failures. Defaults to that of Kubernetes. */
   readonly rateLimiter?: (clock: Clock) => RateLimiter;
-  /** Workers by the name of their controller, where they differ from the usual three. */
+  /** Workers by controller name, where they differ from the default of three. */
   readonly workers: { readonly [controller: string]: number };
 };
 
-/** The settings of a manager of which nothing else is said. */
+/** Returns settings with defaults for all that is not given. */
 export function managerSettings(settings: Partial<ManagerSettings> = {}): ManagerSettings {
   return {
     gates: featureGates(),
@@ -45,7 +45,7 @@ export function managerSettings(settings: Partial<ManagerSettings> = {}): Manage
   };
 }
 
-/** What the controller of a workload is called by, and how it works through its objects. */
+/** Returns the name, workers and rate limiter of a workload's controller. */
 export function workSettings({ workers, rateLimiter }: ManagerSettings, workload: string) {
   const name = `${workload}-controller`;
   return {
@@ -58,8 +58,8 @@ export function workSettings({ workers, rateLimiter }: ManagerSettings, workload
 }
 
 /**
- * Whether a server of this version (`gitVersion`) resizes Pods through `pods/resize`. Providers add to versions what
- * they like (`1.32+gke.1`), so only digits count; what cannot be read is taken for an old server.
+ * Reports whether a server of this version (`gitVersion`) resizes Pods through `pods/resize`. Providers append suffixes
+ * to versions (`1.32+gke.1`), so only digits count. A version that cannot be parsed is taken for an old server.
  */
 export function resizesBySubresource(gitVersion: string): boolean {
   const parts = gitVersion.replace(/^v/, '').split('.', 3);

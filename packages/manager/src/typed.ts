@@ -1,4 +1,4 @@
-/** Objects as Go's types have them: fields that nobody knows are gone, and the others are written as Go writes them. */
+/** Objects as Go's types decode them: unknown fields are dropped, and the others are written as Go writes them. */
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { podTemplateSpec } from '@kruise/api/core/pod-template';
 import { isSame } from '@kruise/machinery/json-value';
@@ -11,12 +11,12 @@ const claims = codecOf(persistentVolumeClaim.root);
 
 type Templated = { readonly spec?: { readonly template?: unknown; readonly volumeClaimTemplates?: unknown } };
 
-/** The object as the kind has it, templates of Pods and volume claims included. */
+/** Decodes an object of the kind, including its Pod and PVC templates. */
 export function typed<K extends Kind>(kind: K, object: unknown): ObjectOf<K> {
   // The schema of a kind is that of its objects.
   const read = (codecOf(kind.root) as Codec<ObjectOf<K>>).fromJson(object);
   if (!(read as Templated).spec) return read;
-  // A kind keeps templates without looking into them.
+  // The kind's schema keeps templates opaque.
   const { template, volumeClaimTemplates, ...spec } = (read as Required<Templated>).spec;
   const whole = {
     ...(read as object),
@@ -29,25 +29,28 @@ export function typed<K extends Kind>(kind: K, object: unknown): ObjectOf<K> {
         : {}),
     },
   };
-  // It differs from what was read in how the templates are written.
+  // The result differs from the decoded object only in how its templates are written.
   return whole as ObjectOf<K>;
 }
 
-/** The object with what `fill` adds to it. Where that is nothing it stays as it came, with fields that nobody knows. */
+/**
+ * Returns the object with the defaults that `fill` adds. If it adds none, the object is returned unchanged, with its
+ * unknown fields.
+ */
 export function withDefaults<T>(kind: Kind, object: T, fill: (given: T) => T): T {
-  // Objects of a kind are what they are read as.
+  // Decoded objects have the type of their kind.
   const given = typed(kind, object) as T;
   const filled = fill(given);
   return isSame(given, filled) ? object : filled;
 }
 
-/** Whether the template is one of Pods, which the kind does not look into, and not one of its own. */
+/** Reports whether the kind has an opaque Pod template rather than a template of its own. */
 function isKeptWhole(kind: Kind): boolean {
   const template = specFieldsOf(kind)['template'];
   return template !== undefined && nodeOf(template).type === 'any';
 }
 
-/** What Go writes as null where it is missing, so that the server says what it should be. */
+/** Returns the fields that Go writes as null where they are missing, so that the server's validation reports them. */
 function nullsOf(kind: Kind): { readonly [field: string]: null } {
   const isNull = (field: Field | Node) => 'node' in field && field.pointer && !field.omitEmpty;
   const missing = Object.entries(specFieldsOf(kind)).filter(([, field]) => isNull(field));

@@ -21,7 +21,7 @@ import {
 } from './validatingadmissionpolicybinding.ts';
 import { validateWebhookConfiguration, validateWebhookConfigurationUpdate } from './webhook.validate.ts';
 
-/** Takes every expression but `bad`. */
+/** Accepts every expression except `bad`. */
 const check: ExpressionCheck = function* (expression, { path }) {
   if (expression === 'bad') yield invalid(path, expression, 'compilation failed: bad');
 };
@@ -142,7 +142,7 @@ describe('a policy', () => {
     ],
   ]);
 
-  test('says where each expression stands', () => {
+  test('reports the path of each expression', () => {
     const places: Pick<ExpressionPlace, 'path' | 'params' | 'authorizer' | 'yields'>[] = [];
     const note: ExpressionCheck = (_, { path, params, authorizer, yields }) => {
       places.push({ path, params, authorizer, yields });
@@ -169,7 +169,7 @@ describe('a policy', () => {
     ]);
   });
 
-  test('has expressions it had before taken as stored', () => {
+  test('treats unchanged expressions as stored', () => {
     let isStored: boolean | undefined;
     const note: ExpressionCheck = (_, place) => {
       isStored = place.isStored;

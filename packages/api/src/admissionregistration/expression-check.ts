@@ -1,19 +1,19 @@
 import type { Cause } from '@kruise/schema/field-error';
 import type { Variable } from './validatingadmissionpolicy.ts';
 
-/** Where an expression stands, and so what it may name and must yield. */
+/** The position of a CEL expression, which determines its variables and its result type. */
 export type ExpressionPlace = {
   readonly path: string;
   readonly params: boolean;
   readonly authorizer: boolean;
-  /** The variables before it; undefined where there can be none. */
+  /** The variables declared before the expression; undefined if it can have none. */
   readonly variables?: readonly Variable[];
   readonly yields: 'bool' | 'string' | 'string or null' | 'anything';
-  /** It has been there before, and may use what older expressions could not. */
+  /** The expression is already stored, and may use features that new expressions may not. */
   readonly isStored: boolean;
-  /** The text to be shown where that is not the one compiled. */
+  /** The text for messages, if it differs from the compiled text. */
   readonly shown?: string;
 };
 
-/** The faults of an expression. Whoever evaluates expressions knows; here it is only known where they stand. */
+/** Returns the errors of an expression. The CEL environment knows them; this package knows only the position. */
 export type ExpressionCheck = (expression: string, place: ExpressionPlace) => Iterable<Cause>;

@@ -28,7 +28,7 @@ const maxAuditAnnotations = 20;
 const maxValueExpressionBytes = 5 * 1024;
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 
-/** The expressions a policy had before. */
+/** The expressions of the stored policy. */
 type Stored = {
   readonly conditions: ReadonlySet<string>;
   readonly validations: ReadonlySet<string>;

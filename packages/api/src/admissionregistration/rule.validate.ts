@@ -36,7 +36,7 @@ export function* validateRule(rule: RuleWithOperations, path: string): Generator
   if (scope !== undefined) yield* oneOf(`${path}.scope`, scope, scopes);
 }
 
-/** `pods`, `pods/*`, `*\/status`: what says the same as something before it is a mistake. */
+/** Validates `pods`, `pods/*`, `*\/status`: a resource that an earlier one already covers is an error. */
 function* validateResources(resources: readonly string[], path: string): Generator<Cause> {
   if (resources.length === 0) yield required(path);
   const [whole, everywhere] = [new Set<string>(), new Set<string>()];
@@ -98,7 +98,7 @@ function* validateNamedRule(rule: NamedRuleWithOperations, path: string): Genera
 export type ConditionOptions = {
   readonly check: ExpressionCheck;
   readonly params: boolean;
-  /** Expressions the object had before. */
+  /** The expressions of the stored object. */
   readonly stored: ReadonlySet<string>;
 };
 
@@ -124,7 +124,7 @@ export function* validateMatchConditions(
   }
 }
 
-/** A value that is one of a few, where Kubernetes keeps it as a text of its own type. */
+/** Validates an enumerated value that Kubernetes keeps as a string type of its own. */
 export function* validateChoice(field: string, value: string | undefined, known: readonly string[]): Generator<Cause> {
   if (value === undefined) yield required(field);
   else if (!known.includes(value)) yield notSupported(field, value, known);

@@ -19,7 +19,7 @@ import type { ValidatingWebhookConfiguration } from './validatingwebhookconfigur
 import type { ServiceReference, WebhookClientConfig } from './webhook-client.ts';
 
 type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
-/** A validating webhook is a mutating one without a say in when it is called again. */
+/** A validating webhook is a mutating webhook without a reinvocation policy. */
 type Webhook = MutatingWebhook;
 
 const withoutSideEffects = ['None', 'NoneOnDryRun'];
@@ -39,7 +39,7 @@ export function validateWebhookConfigurationUpdate(
   return validate(object, old, check);
 }
 
-/** What the webhooks that are there already did not have to keep to, others beside them need not either. */
+/** Validates all webhooks. A rule that the stored webhooks break does not apply to the others either. */
 function* validate(object: Configuration, old: Configuration | undefined, check: ExpressionCheck): Generator<Cause> {
   yield* validateObjectMeta(object.metadata, { namespaced: false, name: subdomainName });
   const webhooks: readonly Webhook[] = object.webhooks ?? [];
@@ -118,7 +118,7 @@ function* validateClientConfig({ url, service }: WebhookClientConfig, path: stri
 
 const form = '; desired format: https://host[/path]';
 
-/** Where a webhook is, outside the cluster. */
+/** Validates the URL of a webhook outside the cluster. */
 export function* validateWebhookURL(text: string, path: string): Generator<Cause> {
   try {
     const { scheme, host, user, fragment, query } = parseUrl(text);
@@ -133,9 +133,9 @@ export function* validateWebhookURL(text: string, path: string): Generator<Cause
   }
 }
 
-/** The Service a webhook is behind. */
+/** Validates the Service of a webhook. */
 export function* validateWebhookService(service: ServiceReference, path: string): Generator<Cause> {
-  // Kubernetes mixes the two up when it says which of them is missing.
+  // Kubernetes swaps the two fields when it reports which one is missing.
   if (!service.namespace) yield required(`${path}.name`, 'service name is required');
   if (!service.name) yield required(`${path}.namespace`, 'service namespace is required');
   const { port = 0, path: url = '' } = service;

@@ -1,9 +1,12 @@
-/** Groups of the Kubernetes community are protected: a definition in one says who approved it, or that nobody did. */
+/**
+ * API approval: groups of the Kubernetes community are protected. A CRD in such a group must have an annotation with
+ * its approval, or state that it is unapproved.
+ */
 import { quote } from '@kruise/values/go-syntax';
 
 const annotation = 'api-approved.kubernetes.io';
 
-/** Where approval is noted. */
+/** The annotation with the approval. */
 export const approvalAnnotation: string = annotation;
 
 export type Approval = {
@@ -11,12 +14,12 @@ export type Approval = {
   readonly reason: string;
 };
 
-/** Whether definitions in a group need approval. */
+/** Reports whether CRDs of a group need approval. */
 export function isProtectedGroup(group: string): boolean {
   return ['k8s.io', 'kubernetes.io'].some((domain) => group === domain || group.endsWith(`.${domain}`));
 }
 
-/** What the annotations of a definition say about its approval. */
+/** Returns the approval in the annotations of a CRD. */
 export function approvalOf(annotations: { readonly [name: string]: string } | undefined): Approval {
   const value = annotations?.[annotation] ?? '';
   const needed = `protected groups must have approval annotation ${quote(annotation)}`;

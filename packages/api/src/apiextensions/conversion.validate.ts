@@ -6,7 +6,7 @@ import { isEstablished } from './established.ts';
 
 const reviewVersions = ['v1', 'v1beta1'];
 
-/** How versions are converted: by nothing, or by a webhook that can be reached and spoken with. */
+/** Validates the conversion strategy: none, or a webhook that can be called. */
 export function* validateConversion(
   conversion: CustomResourceConversion | undefined,
   old: CustomResourceDefinition | undefined,
@@ -31,7 +31,7 @@ export function* validateConversion(
     if ((url === undefined) === (service === undefined)) {
       yield required(at, 'exactly one of url or service is required');
     } else if (url !== undefined) yield* validateWebhookUrl(`${at}.url`, url);
-    // Exactly one of the two is there.
+    // Exactly one of the two is set.
     else yield* validateWebhookService(`${at}.service`, service!);
     if (!isValidCaBundle(caBundle) && !mayHaveInvalidBundle(old)) {
       yield unreadableBundle(`${at}.caBundle`, caBundle ?? '');
@@ -46,7 +46,7 @@ function unreadableBundle(field: string, base64: string): Cause {
   return { reason: 'FieldValueInvalid', message: `Invalid value: []byte{${bytes.join(', ')}}: ${detail}`, field };
 }
 
-/** A bundle that cannot be read is taken until the definition is in use, and as long as it has been so all along. */
+/** Reports whether an invalid CA bundle is tolerated: until the CRD is established, and while it was invalid before. */
 function mayHaveInvalidBundle(old: CustomResourceDefinition | undefined): boolean {
   if (!old || !isEstablished(old)) return true;
   return !isValidCaBundle(old.spec.conversion?.webhook?.clientConfig?.caBundle);

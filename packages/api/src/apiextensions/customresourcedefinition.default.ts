@@ -1,7 +1,10 @@
 import type { Draft } from '@kruise/schema/draft';
 import type { CustomResourceDefinition } from './customresourcedefinition.ts';
 
-/** Names follow from the kind, versions convert by changing nothing, and what is stored so far is the storage version. */
+/**
+ * Derives names from the kind, defaults the conversion strategy to None, and adds the storage version to the stored
+ * versions.
+ */
 export function defaultCustomResourceDefinition(object: Draft<CustomResourceDefinition>): void {
   const { spec } = object;
   const { names } = spec;

@@ -2,8 +2,8 @@ import type { Draft } from '@kruise/schema/draft';
 import type { CustomResourceDefinition } from './customresourcedefinition.ts';
 
 /**
- * The status is the server's, but a version that is stored from now on is noted at once: no object may be written in a
- * version that the status does not name.
+ * Adds a new storage version to status.storedVersions. The server owns the status, but no object may be stored in a
+ * version that the status does not list.
  */
 export function noteStoredVersion(object: Draft<CustomResourceDefinition>): void {
   // A list that is empty, or was not sent, is null.

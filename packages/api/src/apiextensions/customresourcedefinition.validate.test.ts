@@ -22,7 +22,7 @@ const version = (name: string, more: object = {}) => ({
   ...more,
 });
 
-/** A definition as the server has it after a request. */
+/** Returns a CRD as the server has it after a request. */
 function definition(change: Change = () => {}): CustomResourceDefinition {
   const draft = codec.fromJson({
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -48,7 +48,7 @@ const ofVersions = (...versions: object[]): Change => {
   };
 };
 
-test('names, conversion and stored versions follow from what is given', () => {
+test('names, conversion and stored versions get defaults', () => {
   const { spec, status } = definition((draft) => {
     draft.spec.conversion = {
       strategy: 'Webhook',
@@ -63,23 +63,23 @@ test('names, conversion and stored versions follow from what is given', () => {
 });
 
 const faulty: readonly { readonly name: string; readonly change: Change; readonly faults: readonly string[] }[] = [
-  { name: 'what is right has no faults', change: () => {}, faults: [] },
+  { name: 'a valid CRD has no errors', change: () => {}, faults: [] },
   {
-    name: 'a definition is named after its plural and group',
+    name: 'a CRD must be named after its plural and group',
     change: (draft) => {
       draft.metadata.name = 'others.example.com';
     },
     faults: ['metadata.name: Invalid value: "others.example.com": must be spec.names.plural+"."+spec.group'],
   },
   {
-    name: 'a definition whose name is to be made up is not named so either',
+    name: 'a generated name of a CRD is invalid',
     change: (draft) => {
       draft.metadata.generateName = 'toys-';
     },
     faults: ['metadata.generateName: Invalid value: "toys-": must be spec.names.plural+"."+spec.group'],
   },
   {
-    name: 'a group is a domain with a dot',
+    name: 'a group must be a domain with a dot',
     change: (draft) => {
       draft.metadata.name = 'toys.example';
       draft.spec.group = 'example';
@@ -87,7 +87,7 @@ const faulty: readonly { readonly name: string; readonly change: Change; readonl
     faults: ['spec.group: Invalid value: "example": should be a domain with at least one dot'],
   },
   {
-    name: 'versions that are not sent are none',
+    name: 'missing versions are an empty list',
     change: (draft) => {
       delete (draft.spec as { versions?: unknown }).versions;
     },
@@ -97,7 +97,7 @@ const faulty: readonly { readonly name: string; readonly change: Change; readonl
     ],
   },
   {
-    name: 'what all versions share is told of at the spec',
+    name: 'errors of fields that all versions share have the path of the spec',
     change: ofVersions(
       version('v1', { additionalPrinterColumns: [{ name: 'A', type: 'text', jsonPath: '.a' }] }),
       version('v2', { additionalPrinterColumns: [{ name: 'A', type: 'text', jsonPath: '.a' }] }),
@@ -107,17 +107,17 @@ const faulty: readonly { readonly name: string; readonly change: Change; readonl
     ],
   },
   {
-    name: 'what one version has is told of at that version',
+    name: 'errors of fields of one version have the path of that version',
     change: ofVersions(version('v1'), version('v2', { additionalPrinterColumns: [{ name: 'A', type: 'string' }] })),
     faults: ['spec.versions[1].additionalPrinterColumns[0].JSONPath: Required value'],
   },
   {
-    name: 'a schema is given for each version',
+    name: 'every version needs a schema',
     change: ofVersions(version('v1'), { name: 'v2', served: true, storage: false }),
     faults: ['spec.versions[1].schema.openAPIV3Schema: Required value: schemas are required'],
   },
   {
-    name: 'a default needs fields to be pruned',
+    name: 'a default requires pruning',
     change: (draft) => {
       draft.spec.preserveUnknownFields = true;
       draft.spec.versions = [
@@ -132,7 +132,7 @@ const faulty: readonly { readonly name: string; readonly change: Change; readonl
     ],
   },
   {
-    name: 'a deprecation is explained in printable text, of a deprecated version',
+    name: 'a deprecation warning must be printable, and needs a deprecated version',
     change: ofVersions(
       version('v1', { deprecationWarning: 'x' }),
       version('v2', { deprecated: true, deprecationWarning: 'a\u0007' }),
@@ -143,7 +143,7 @@ const faulty: readonly { readonly name: string; readonly change: Change; readonl
     ],
   },
   {
-    name: 'a webhook is reached by a URL or a Service, over https, without query',
+    name: 'a webhook has a URL or a Service, uses https, and has no query',
     change: (draft) => {
       draft.spec.conversion = {
         strategy: 'Webhook',
@@ -174,7 +174,7 @@ for (const { name, change, faults } of faulty) {
   });
 }
 
-/** A definition that is in use. */
+/** Returns a CRD that is established. */
 const established = (change: Change = () => {}) =>
   definition((draft) => {
     draft.status = {
@@ -191,7 +191,7 @@ const changes: readonly {
   readonly faults: readonly string[];
 }[] = [
   {
-    name: 'scope and kind may change until a definition is in use',
+    name: 'scope and kind may change until a CRD is established',
     old: definition(),
     change: (draft) => {
       draft.spec.scope = 'Cluster';
@@ -200,7 +200,7 @@ const changes: readonly {
     faults: [],
   },
   {
-    name: 'scope and kind are settled once a definition is in use',
+    name: 'scope and kind are immutable once a CRD is established',
     old: established(),
     change: (draft) => {
       draft.spec.scope = 'Cluster';
@@ -212,7 +212,7 @@ const changes: readonly {
     ],
   },
   {
-    name: 'a version that objects may be stored in stays',
+    name: 'a stored version cannot be removed',
     old: established(),
     change: ofVersions(version('v2', { storage: true })),
     faults: [
@@ -220,7 +220,7 @@ const changes: readonly {
     ],
   },
   {
-    name: 'a bundle that cannot be read is refused once a definition is in use',
+    name: 'an invalid CA bundle is refused once a CRD is established',
     old: established(),
     change: (draft) => {
       draft.spec.conversion = {

@@ -1,7 +1,7 @@
 /**
- * What is asked of a CustomResourceDefinition. Kubernetes checks another form of it than people write: what all versions
- * have alike (a schema, subresources, columns, selectable fields) is moved up to the spec, and faults are told with
- * their paths there. So it is here.
+ * Validation of CustomResourceDefinitions. Kubernetes validates an internal form: fields that are equal in all versions
+ * (a schema, subresources, columns, selectable fields) move to the spec, and errors have the paths of that form. This
+ * file does the same.
  */
 import { type Cause, duplicate, invalid, notSupported, required, tooMany } from '@kruise/schema/field-error';
 import type { JsonSchema } from '@kruise/schema/structural';
@@ -57,7 +57,7 @@ export function* validateCustomResourceDefinitionStatus(
   yield* validateNames(object.status?.acceptedNames, 'status.acceptedNames');
 }
 
-/** Versions that were not sent are none. */
+/** Treats missing versions as an empty list. */
 function withVersions(object: CustomResourceDefinition): CustomResourceDefinition {
   return { ...object, spec: { ...object.spec, versions: object.spec.versions ?? [] } };
 }
@@ -71,10 +71,10 @@ function nameRule({ spec }: CustomResourceDefinition) {
   };
 }
 
-/** A spec with what its versions have in common apart from them. */
+/** A spec with the fields that its versions have in common. */
 type Hoisted = {
   readonly versions: readonly CustomResourceDefinitionVersion[];
-  /** By what they were hoisted from; absent where versions differ. */
+  /** The common fields; absent where versions differ. */
   readonly schema?: CustomResourceDefinitionVersion['schema'];
   readonly subresources?: CustomResourceSubresources | undefined;
   readonly additionalPrinterColumns?: readonly CustomResourceColumnDefinition[] | undefined;
@@ -167,7 +167,7 @@ function hasDefaults(schema: unknown): boolean {
   return Object.values(schema).some(hasDefaults);
 }
 
-/** Checks schemas of versions; rules that were there before may use what newer ones may not. */
+/** Returns the rules for the schemas of versions. Stored rules may use features that new ones may not. */
 function schemaRules(spec: CustomResourceDefinitionSpec, old: CustomResourceDefinition | undefined) {
   let known: ReadonlySet<string> | undefined;
   const isKnown = (text: string) => {
@@ -220,7 +220,7 @@ function* validateDeprecation(
 
 type Parts = Pick<Hoisted, 'subresources' | 'additionalPrinterColumns' | 'selectableFields'>;
 
-/** What can be said of all versions at once, or of each. */
+/** Validates fields that are common to all versions, or those of each version. */
 function* validateParts(parts: Parts, schema: unknown, path: string): Generator<Cause> {
   if (parts.subresources) yield* validateSubresources(parts.subresources, `${path}.subresources`);
   for (const [index, column] of (parts.additionalPrinterColumns ?? []).entries()) {

@@ -1,6 +1,6 @@
 import type { CustomResourceDefinition } from './customresourcedefinition.ts';
 
-/** Whether objects of the definition can be or could once be stored: from then on some things are settled. */
+/** Reports whether objects of the CRD can be or could once be stored. From then on some fields are immutable. */
 export function isEstablished({ status }: CustomResourceDefinition): boolean {
   return status?.conditions?.some(({ type, status: holds }) => type === 'Established' && holds === 'True') ?? false;
 }

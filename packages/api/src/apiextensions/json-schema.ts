@@ -41,7 +41,7 @@ export const validationRule = s.object(
 );
 export type ValidationRule = s.TypeOf<typeof validationRule>;
 
-/** A schema within a schema. */
+/** A nested schema. */
 const recursive = s.lazy<JSONSchemaProps>(() => jsonSchemaProps);
 
 export const jsonSchemaProps: s.ObjectNode & s.Typed<JSONSchemaProps> = s.object(
@@ -152,7 +152,7 @@ export const jsonSchemaProps: s.ObjectNode & s.Typed<JSONSchemaProps> = s.object
   },
 );
 
-/** A JSON Schema, as CRDs write it. Written out because a type inferred from itself would be a circle. */
+/** A JSON Schema in a CRD. The type is written out because a type inferred from itself would be circular. */
 export type JSONSchemaProps = {
   readonly id?: string;
   readonly $schema?: string;

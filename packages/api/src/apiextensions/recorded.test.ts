@@ -13,11 +13,11 @@ import {
   validateCustomResourceDefinitionUpdate,
 } from './customresourcedefinition.validate.ts';
 
-/** A definition as tests write it: without what every object has. */
+/** A CRD in a test, without common fields. */
 type DefinitionObject = { readonly spec: CustomResourceDefinition['spec']; readonly [part: string]: unknown };
 type VersionObject = { readonly name: string; readonly [part: string]: unknown };
 
-// What a test leaves out of a definition does not matter to it.
+// Fields that a test omits do not matter to it.
 const whole = (object: DefinitionObject) =>
   ({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', ...object }) as never;
 const validateDefinition = (object: DefinitionObject) => [...validateCustomResourceDefinition(whole(object))];
@@ -49,41 +49,41 @@ const field = (schema: JsonSchema): JsonSchema => ({ type: 'object', properties:
 const at = 'spec.validation.openAPIV3Schema.properties[f]';
 
 const schemas: readonly { name: string; schema: JsonSchema; faults: readonly string[] }[] = [
-  { name: 'a structural schema is taken', schema: field({ type: 'string' }), faults: [] },
+  { name: 'a structural schema is valid', schema: field({ type: 'string' }), faults: [] },
   {
-    name: 'the root is an object',
+    name: 'the root must be an object',
     schema: { type: 'string' },
     faults: ['spec.validation.openAPIV3Schema.type: Invalid value: "string": must be object at the root'],
   },
   {
-    name: 'every field has a type',
+    name: 'every field needs a type',
     schema: field({}),
     faults: [`${at}.type: Required value: must not be empty for specified object fields`],
   },
   {
-    name: 'an array says what its items are',
+    name: 'an array needs items',
     schema: field({ type: 'array' }),
     faults: [`${at}.items: Required value: must be specified`],
   },
   {
-    name: 'types are not repeated inside of logic',
+    name: 'logical junctors cannot have types',
     schema: field({ type: 'string', anyOf: [{ type: 'string' }] }),
     faults: [`${at}.anyOf[0].type: Forbidden: must be empty to be structural`],
   },
   {
-    name: 'a number or a text is the exception to that',
+    name: 'x-kubernetes-int-or-string is the exception',
     schema: field({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }),
     faults: [],
   },
   {
-    name: 'logic at the root speaks only of what is declared',
+    name: 'logical junctors at the root refer only to declared fields',
     schema: { type: 'object', anyOf: [{ properties: { g: { minLength: 1 } } }] },
     faults: [
       'spec.validation.openAPIV3Schema.properties[g]: Required value: because it is defined in spec.validation.openAPIV3Schema.anyOf[0].properties[g]',
     ],
   },
   {
-    name: 'of metadata only the name is restricted',
+    name: 'only the name of metadata can be restricted',
     schema: {
       type: 'object',
       properties: { metadata: { type: 'object', properties: { labels: { type: 'object' } } } },
@@ -93,7 +93,7 @@ const schemas: readonly { name: string; schema: JsonSchema; faults: readonly str
     ],
   },
   {
-    name: 'a default is valid',
+    name: 'a default must be valid',
     schema: field({ type: 'integer', minimum: 3, default: 1 }),
     faults: [`${at}.default: Invalid value: 1:  in body should be greater than or equal to 3`],
   },
@@ -103,19 +103,19 @@ const schemas: readonly { name: string; schema: JsonSchema; faults: readonly str
     faults: [`${at}.default: Invalid value: map[string]interface {}{"x":1}: must not have unknown fields`],
   },
   {
-    name: 'a default keeps the rules',
+    name: 'a default must satisfy the rules',
     schema: field({ type: 'integer', default: 1, 'x-kubernetes-validations': [{ rule: 'self > 1' }] }),
     faults: [`${at}.default: Invalid value: "integer": failed rule: self > 1`],
   },
   {
-    name: 'a pattern is a regular expression',
+    name: 'a pattern must be a regular expression',
     schema: field({ type: 'string', pattern: '(' }),
     faults: [
       `${at}.pattern: Invalid value: "(": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): \`(\``,
     ],
   },
   {
-    name: 'the keys of a map-like list are always there',
+    name: 'the keys of a map-like list are required or have defaults',
     schema: field({
       type: 'array',
       items: { type: 'object', properties: { k: { type: 'string' } } },
@@ -127,14 +127,14 @@ const schemas: readonly { name: string; schema: JsonSchema; faults: readonly str
     ],
   },
   {
-    name: 'a rule compiles',
+    name: 'a rule must compile',
     schema: field({ type: 'integer', 'x-kubernetes-validations': [{ rule: 'self.size() > 1' }] }),
     faults: [
       `${at}.x-kubernetes-validations[0].rule: Invalid value: apiextensions.ValidationRule{Rule:"self.size() > 1", Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:"", OptionalOldSelf:(*bool)(nil)}: compilation failed: ERROR: <input>:1:10: found no matching overload for 'size' applied to 'int.()'\n | self.size() > 1\n | .........^`,
     ],
   },
   {
-    name: 'a rule of a change needs something that can be found again',
+    name: 'a transition rule needs a correlatable path',
     schema: field({
       type: 'array',
       maxItems: 5,
@@ -149,7 +149,7 @@ for (const { name, schema, faults } of schemas) {
   test(name, () => assert.deepEqual(lines(validateDefinition(definition(version(schema)))), faults));
 }
 
-test('a rule that may cost too much is refused, and what would help is said', () => {
+test('a rule that may exceed the cost limit is refused, with a hint', () => {
   const schema = field({
     type: 'array',
     items: { type: 'string' },
@@ -163,14 +163,14 @@ test('a rule that may cost too much is refused, and what would help is said', ()
   );
 });
 
-test('faults of versions that differ are told of the version', () => {
+test('errors of versions that differ have the path of the version', () => {
   const versions = [version({ type: 'object' }), version({}, { name: 'v2', storage: false })];
   assert.deepEqual(lines(validateDefinition(definition(...versions))), [
     'spec.versions[1].schema.openAPIV3Schema.type: Required value: must not be empty at the root',
   ]);
 });
 
-test('a definition keeps its group and plural, and its kind and scope once it is established', () => {
+test('group and plural are immutable, and kind and scope once the CRD is established', () => {
   const old = definition(version({ type: 'object' }));
   const changed = { ...old, spec: { ...old.spec, group: 'other.com', scope: 'Cluster' } };
   const established = {
@@ -183,13 +183,13 @@ test('a definition keeps its group and plural, and its kind and scope once it is
   assert.deepEqual(lines(validateDefinitionUpdate(changed, established)), [group, scope]);
 });
 
-test('a version that was stored stays', () => {
+test('a stored version cannot be removed', () => {
   const { status: _, ...rest } = definition(version({ type: 'object' }, { name: 'v2' }));
   const faults = lines(validateDefinition({ ...rest, status: { storedVersions: ['v1', 'v2'] } }));
   assert.match(faults[0]!, /^status\.storedVersions\[0\]: Invalid value: "v1": missing from spec\.versions; v1 was/);
 });
 
-test('a schema nested out of all bounds is refused, not followed', () => {
+test('an excessively nested schema is refused without recursion', () => {
   let deep: JsonSchema = { type: 'string' };
   for (let level = 0; level < 5000; level++) deep = { type: 'object', properties: { f: deep } };
   assert.deepEqual(lines(validateDefinition(definition(version(deep)))), [
@@ -197,7 +197,7 @@ test('a schema nested out of all bounds is refused, not followed', () => {
   ]);
 });
 
-test('patterns that would take for ever to compile are refused', () => {
+test('patterns that would compile for too long are refused', () => {
   const schema = field({ type: 'string', pattern: '((((a{1,1000}){1,1000}){1,1000}){1,1000})' });
   assert.match(lines(validateDefinition(definition(version(schema))))[0]!, /must be a valid regular expression/);
 });
@@ -210,7 +210,7 @@ type Case = { readonly name: string; readonly steps: readonly { readonly body: D
 const shared = new URL('../../../../../shared/', import.meta.url);
 const recording = new URL('reference/differential-seed-1.json.gz', shared);
 
-test('definitions get the answers a Kubernetes server gave', async (context) => {
+test('CRDs get the answers of a Kubernetes server', async (context) => {
   if (!existsSync(recording))
     return context.diagnostic('not compared: the recorded answers are not beside this project');
   const { cases: recorded }: Recorded = JSON.parse(gunzipSync(readFileSync(recording)).toString());
@@ -220,7 +220,7 @@ test('definitions get the answers a Kubernetes server gave', async (context) => 
   };
   let compared = 0;
   for (const { name, steps } of cases({ kit })) {
-    // The rules of names in general are the server's.
+    // The server itself checks general name rules.
     if (!name.startsWith('refused: ') || name.endsWith('bad group')) continue;
     const sent: DefinitionObject = JSON.parse(JSON.stringify(steps[0]!.body).replaceAll('{ns}', 'ns'));
     const body = recorded[`crds/${name}`]!.answers[0]!.body as { details?: { causes?: readonly Cause[] } };
@@ -232,7 +232,7 @@ test('definitions get the answers a Kubernetes server gave', async (context) => 
   assert.ok(compared > 90);
 });
 
-/** What the server makes of a body before it validates. */
+/** Returns an object as the server has it before validation. */
 function defaulted(sent: DefinitionObject): DefinitionObject {
   const draft = codecOf(customResourceDefinition.root).fromJson(sent) as Draft<CustomResourceDefinition>;
   defaultCustomResourceDefinition(draft);
@@ -240,7 +240,9 @@ function defaulted(sent: DefinitionObject): DefinitionObject {
   return { ...draft, status: { storedVersions: stored.slice(0, 1) } } as never;
 }
 
-/** The recording has placeholders for values that are printed whole and for names that are drawn. */
+/**
+ * Replaces values by the placeholders of the recording, which stand for values printed as a whole and generated names.
+ */
 function asRecorded(line: string, expected: ReadonlySet<string>): string {
   const plain = line.replace(/selfType\d+/g, 'selfType<n>');
   const alike = [...expected].find((each) => {

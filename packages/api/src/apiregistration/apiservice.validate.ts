@@ -15,7 +15,7 @@ export function defaultAPIService({ spec }: Draft<APIService>): void {
   if (spec?.service) spec.service.port ??= 443;
 }
 
-/** What the server itself serves is there from the start. */
+/** Local APIServices are available from the start. */
 export function prepareAPIServiceForCreate(object: Draft<APIService>, now: string): void {
   if (object.spec?.service) return;
   object.status = {

@@ -2,7 +2,7 @@ import type { Draft } from '@kruise/schema/draft';
 import { defaultPodTemplate } from '../core/pod-spec.default.ts';
 import type { DaemonSet } from './daemonset.ts';
 
-/** How often the template changed: a field of the spec once, and kept as an annotation for who still looks for it. */
+/** Annotation with the template generation, which used to be a field of the spec and is kept for older readers. */
 export const templateGeneration = 'deprecated.daemonset.template.generation';
 
 export function defaultDaemonSet({ metadata, spec }: Draft<DaemonSet>): void {

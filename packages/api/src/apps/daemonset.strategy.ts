@@ -24,7 +24,7 @@ export function prepareDaemonSetStatusUpdate(object: Draft<DaemonSet>, old: Daem
   setTemplateGeneration(object, templateGenerationOf(old));
 }
 
-/** Whether the template is another than it was. */
+/** Reports whether the template has changed. */
 export function isTemplateChanged(set: DaemonSet, old: DaemonSet): boolean {
   return templateGenerationOf(set) !== templateGenerationOf(old);
 }

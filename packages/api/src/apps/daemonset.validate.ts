@@ -22,7 +22,10 @@ export function* validateDaemonSet({ metadata, spec }: DaemonSet): Generator<Cau
   if (spec) yield* validateSpec(spec);
 }
 
-/** Faults of the whole come twice, as clients of Kubernetes know them: once as of a new object, once as of a change. */
+/**
+ * Validates an update. Errors of the object are reported twice, as in Kubernetes: once for the creation rules and once
+ * for the update rules.
+ */
 export function* validateDaemonSetUpdate(set: DaemonSet, old: DaemonSet): Generator<Cause> {
   yield* validateDaemonSet(set);
   yield* validateKindMetaUpdate(set.metadata, old.metadata);
@@ -54,7 +57,7 @@ function* validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, path: string
   else yield required(`${path}.rollingUpdate`);
 }
 
-/** A node's Pod is either replaced first or taken down first. */
+/** Either maxSurge or maxUnavailable must be set, but not both. */
 function* validateRollingUpdate(
   { maxUnavailable = 0, maxSurge = 0 }: RollingUpdateDaemonSet,
   path: string,

@@ -9,7 +9,7 @@ export function prepareDeploymentForCreate(object: Draft<Deployment>): void {
   dropDisabledTemplateFields(object.spec?.template, undefined);
 }
 
-/** The annotations count as well: they are copied to the Deployment's ReplicaSets. */
+/** A change of annotations increments the generation too, because they are copied to the Deployment's ReplicaSets. */
 export function prepareDeploymentForUpdate(object: Draft<Deployment>, old: Deployment): void {
   keepStatus(object, old);
   dropDisabledTemplateFields(object.spec?.template, old.spec?.template);

@@ -18,7 +18,10 @@ export function* validateReplicaSet({ metadata, spec }: ReplicaSet): Generator<C
   if (spec) yield* validateSpec(spec);
 }
 
-/** Faults of the whole come twice, as clients of Kubernetes know them: once as of a new object, once as of a change. */
+/**
+ * Validates an update. Errors of the object are reported twice, as in Kubernetes: once for the creation rules and once
+ * for the update rules.
+ */
 export function* validateReplicaSetUpdate(set: ReplicaSet, old: ReplicaSet): Generator<Cause> {
   yield* validateReplicaSet(set);
   yield* validateKindMetaUpdate(set.metadata, old.metadata);

@@ -20,7 +20,10 @@ export function defaultStatefulSet({ spec }: Draft<StatefulSet>): void {
   }
 }
 
-/** Unlike with other workloads, who asks for rolling updates by name and says no more gets no partition. */
+/**
+ * Defaults the update strategy. Unlike in other workloads, an explicit RollingUpdate without parameters gets no
+ * partition.
+ */
 function defaultUpdateStrategy(spec: Draft<StatefulSetSpec>): void {
   const strategy = (spec.updateStrategy ??= {});
   if (!strategy.type) {

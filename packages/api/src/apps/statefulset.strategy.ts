@@ -18,7 +18,7 @@ export function prepareStatefulSetStatusUpdate(object: Draft<StatefulSet>, old: 
   keepSpec(object, old);
 }
 
-/** More than one Pod down at a time is a feature that v1.33 has switched off. */
+/** Drops maxUnavailable, a feature that is disabled in v1.33. */
 function dropDisabled({ spec }: Draft<StatefulSet>, old: StatefulSet | undefined): void {
   if (old?.spec?.updateStrategy?.rollingUpdate?.maxUnavailable === undefined) {
     delete spec?.updateStrategy?.rollingUpdate?.maxUnavailable;

@@ -35,7 +35,7 @@ export function* validateStatefulSet({ metadata, spec }: StatefulSet): Generator
 export function* validateStatefulSetUpdate({ metadata, spec }: StatefulSet, old: StatefulSet): Generator<Cause> {
   yield* validateKindMetaUpdate(metadata, old.metadata);
   if (!spec) return;
-  // The name of the Service cannot be changed, so one that was stored before there was a rule is let be.
+  // serviceName is immutable, so a value that was stored before the rule existed is tolerated.
   yield* validateSpec(spec, { serviceName: false });
   if (!isSame(immutablePart(spec), old.spec && immutablePart(old.spec))) {
     const detail =
@@ -66,7 +66,7 @@ function* validateSpec(spec: StatefulSetSpec, check: { readonly serviceName: boo
   yield* validateEndless(template, 'StatefulSet', 'spec.template');
 }
 
-/** How Pods are made and deleted, one by one or at once. */
+/** Validates the Pod management policy: ordered or parallel. */
 export function* validateManagementPolicy(policy: string | undefined): Generator<Cause> {
   if (!policy) yield required('spec.podManagementPolicy');
   else if (policy !== 'OrderedReady' && policy !== 'Parallel') {
@@ -74,7 +74,7 @@ export function* validateManagementPolicy(policy: string | undefined): Generator
   }
 }
 
-/** What becomes of volume claims; both cases have to be said where one is. */
+/** Validates the PVC retention policy. If one of its fields is set, both must be. */
 export function* validateClaimRetention(
   policy: { readonly whenDeleted?: string; readonly whenScaled?: string } | undefined,
 ): Generator<Cause> {
@@ -84,7 +84,10 @@ export function* validateClaimRetention(
   yield* oneOf('spec.persistentVolumeClaimRetentionPolicy.whenScaled', whenScaled, ['Retain', 'Delete']);
 }
 
-/** Unlike those of other kinds the Pod's spec is not looked into: it never was, and is what its Pods will be asked. */
+/**
+ * Validates the template. Unlike in other kinds the Pod spec is not validated: Kubernetes never did, and the creation
+ * of Pods validates it.
+ */
 export function* validateNumberedTemplate(
   selector: StatefulSetSpec['selector'],
   template: PodTemplateSpec,

@@ -38,7 +38,7 @@ test('a Deployment rolls over by quarters', () => {
   });
 });
 
-test('a Deployment that recreates its Pods gets no rolling update', () => {
+test('a Deployment with the type Recreate gets no rolling update', () => {
   const { spec } = defaulted(deployment, defaultDeployment, { template, strategy: { type: 'Recreate' } });
   assert.deepEqual(spec!.strategy, { type: 'Recreate' });
 });
@@ -54,14 +54,14 @@ test('a ReplicaSet has one replica', () => {
   assert.equal(defaulted(replicaSet, defaultReplicaSet, { template }).spec!.replicas, 1);
 });
 
-test('a DaemonSet rolls over node by node', () => {
+test('a DaemonSet updates node by node', () => {
   assert.partialDeepStrictEqual(defaulted(daemonSet, defaultDaemonSet, { template }).spec, {
     revisionHistoryLimit: 10,
     updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
   });
 });
 
-test('a StatefulSet keeps order and claims', () => {
+test('a StatefulSet is ordered and retains its PVCs', () => {
   const { spec } = defaulted(statefulSet, defaultStatefulSet, { template, volumeClaimTemplates: [{}] });
   assert.partialDeepStrictEqual(spec, {
     podManagementPolicy: 'OrderedReady',
@@ -79,7 +79,7 @@ test('a StatefulSet keeps order and claims', () => {
   });
 });
 
-test('a StatefulSet that asks for rolling updates by name gets no partition', () => {
+test('a StatefulSet with an explicit RollingUpdate gets no partition', () => {
   const { spec } = defaulted(statefulSet, defaultStatefulSet, { template, updateStrategy: { type: 'RollingUpdate' } });
   assert.deepEqual(spec!.updateStrategy, { type: 'RollingUpdate' });
 });
@@ -112,7 +112,7 @@ for (const { name, given, part } of jobs) {
   });
 }
 
-test('a Job with parallelism alone gets no number of completions', () => {
+test('a Job with only a parallelism gets no completions', () => {
   assert.equal(defaulted(job, defaultJob, { template, parallelism: 2 }).spec!.completions, undefined);
 });
 
@@ -123,7 +123,7 @@ test('a Job and a ReplicationController take the labels of their template', () =
   assert.deepEqual(controller.spec!.selector, { app: 'a' });
 });
 
-test('a CronJob keeps the last three that succeeded and the last that failed', () => {
+test('a CronJob keeps three successful Jobs and one failed Job', () => {
   const { spec } = defaulted(cronJob, defaultCronJob, { schedule: '* * * * *', jobTemplate: { spec: { template } } });
   assert.partialDeepStrictEqual(spec, {
     concurrencyPolicy: 'Allow',

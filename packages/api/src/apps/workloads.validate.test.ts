@@ -213,7 +213,7 @@ for (const { name, causes, faults } of rows) {
   });
 }
 
-test('the data of a ControllerRevision is given once and stays', () => {
+test('the data of a ControllerRevision is required and immutable', () => {
   const revision = (data: unknown) => codecOf(controllerRevision.root).fromJson({ metadata, data, revision: 1 });
   assert.deepEqual(told(validateControllerRevision(revision({ a: 1 }))), []);
   assert.deepEqual(told(validateControllerRevision(revision(undefined))), ['data: Required value: data is mandatory']);
@@ -225,13 +225,13 @@ function drafted<T>(object: T): Draft<T> {
   return structuredClone(object) as Draft<T>;
 }
 
-test('a new Deployment has no status and is in its first generation', () => {
+test('a new Deployment has no status and generation 1', () => {
   const draft: Draft<Deployment> = drafted(someDeployment({}, { status: { replicas: 3 } }));
   prepareDeploymentForCreate(draft);
   assert.deepEqual([draft.status, draft.metadata.generation], [undefined, 1]);
 });
 
-test('a Deployment is in another generation after a change of spec or annotations, and of nothing else', () => {
+test('only a change of spec or annotations increments the generation of a Deployment', () => {
   const old = someDeployment({}, { status: { replicas: 3 } });
   const generationAfter = (change: (draft: Draft<Deployment>) => void) => {
     const draft: Draft<Deployment> = drafted(old);
@@ -257,7 +257,7 @@ test('a Deployment is in another generation after a change of spec or annotation
   );
 });
 
-test('who reports on a Deployment changes neither its spec nor its labels', () => {
+test("an update of a Deployment's status changes neither its spec nor its labels", () => {
   const old = someDeployment();
   const draft: Draft<Deployment> = drafted(
     someDeployment({ replicas: 9 }, { metadata: { ...metadata, labels: { a: 'b' } }, status: { replicas: 1 } }),
@@ -277,7 +277,7 @@ test('a DaemonSet counts the changes of its template in an annotation', () => {
   assert.deepEqual([second.metadata.annotations![annotation], second.metadata.generation], ['2', 2]);
 });
 
-test('a StatefulSet takes down one Pod at a time, whatever it asks for', () => {
+test('a StatefulSet drops maxUnavailable', () => {
   const draft: Draft<StatefulSet> = drafted(someStatefulSet({ updateStrategy: rolling({ maxUnavailable: 2 }) }));
   prepareStatefulSetForCreate(draft);
   assert.deepEqual(draft.spec!.updateStrategy, rolling({ partition: 0 }));

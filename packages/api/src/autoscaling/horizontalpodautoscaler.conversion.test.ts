@@ -41,7 +41,7 @@ const anyMetric = fc.oneof(
   })),
 );
 
-test('an autoscaler comes back from version 1 as it was', () => {
+test('an autoscaler survives the round trip through v1', () => {
   const behavior = { scaleUp: { stabilizationWindowSeconds: 5 }, scaleDown: { selectPolicy: 'Disabled' } };
   fc.assert(
     fc.property(
@@ -49,7 +49,7 @@ test('an autoscaler comes back from version 1 as it was', () => {
       fc.option(share),
       fc.boolean(),
       (others, cpu, behaves) => {
-        // Version 1 has one place for the use of CPU, which is the last.
+        // v1 has one field for CPU utilization, which is the last metric.
         const metrics =
           cpu === null
             ? others
@@ -67,13 +67,13 @@ test('an autoscaler comes back from version 1 as it was', () => {
   );
 });
 
-test('version 1 shows the use of CPU as a number', () => {
+test('v1 shows CPU utilization as a number', () => {
   const { spec, metadata } = toVersion1(make());
   assert.equal(spec?.targetCPUUtilizationPercentage, 80);
   assert.equal(metadata.annotations, undefined);
 });
 
-test('version 1 carries what it cannot show in annotations, under the names of long ago', () => {
+test('v1 carries other fields in annotations, under their former names', () => {
   const metrics = [
     { type: 'Pods', pods: { metric: { name: 'q' }, target: { type: 'AverageValue', averageValue: '5' } } },
   ];
@@ -90,7 +90,7 @@ test('version 1 carries what it cannot show in annotations, under the names of l
   );
 });
 
-test('an annotation that cannot be read carries nothing', () => {
+test('an unreadable annotation is ignored', () => {
   const broken = { 'autoscaling.alpha.kubernetes.io/metrics': '[' };
   const object = fromVersion1({ ...toVersion1(make()), metadata: { name: 'one', annotations: broken } });
   assert.deepEqual(object.spec?.metrics, make().spec?.metrics);

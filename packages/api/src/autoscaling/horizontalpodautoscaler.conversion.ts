@@ -1,7 +1,7 @@
 /**
- * Version 1 of the autoscaler knows of one metric, the use of CPU. What else version 2 has is carried in annotations, so
- * that whoever reads and writes version 1 loses nothing: metrics in a form of their own that was once an API, behaviour
- * with the names Go gives its fields.
+ * Conversion between autoscaling/v1 and v2. v1 has only one metric, CPU utilization. All other fields of v2 are carried
+ * in annotations, so that a client that reads and writes v1 loses nothing: metrics in the form of a former API version,
+ * behavior with the field names of Go.
  */
 import type { ObjectMeta } from '../meta/object-meta.ts';
 import { cpuMetric } from './horizontalpodautoscaler.default.ts';
@@ -19,14 +19,14 @@ import type { HorizontalPodAutoscaler as HorizontalPodAutoscalerV1 } from './hor
 
 const prefix = 'autoscaling.alpha.kubernetes.io/';
 const carried = ['metrics', 'behavior', 'scale-down-tolerance', 'scale-up-tolerance', 'current-metrics', 'conditions'];
-/** The annotations in which version 1 carries what it has no fields for. */
+/** The annotations in which v1 carries fields that it lacks. */
 export const carryingAnnotations: readonly string[] = carried.map((name) => `${prefix}${name}`);
 
-/** The same autoscaler in version 1. */
+/** Converts an autoscaler to v1. */
 export function toVersion1({ metadata, spec, status, ...rest }: HorizontalPodAutoscaler): HorizontalPodAutoscalerV1 {
   const { metrics = [], behavior, ...common } = spec ?? { scaleTargetRef: { kind: '', name: '' }, maxReplicas: 0 };
   const { currentMetrics: found, conditions, ...commonStatus } = status ?? { desiredReplicas: 0 };
-  // Written out, a status without metrics has null for them.
+  // An encoded status without metrics has null for them.
   const currentMetrics = found ?? [];
   const cpu = metrics.find(isCpuShare)?.resource?.target.averageUtilization;
   const currentCpu = currentMetrics.findLast(({ type, resource }) => type === 'Resource' && resource?.name === 'cpu');
@@ -50,7 +50,7 @@ export function toVersion1({ metadata, spec, status, ...rest }: HorizontalPodAut
   } as HorizontalPodAutoscalerV1;
 }
 
-/** The same autoscaler in version 2, which is how it is stored. */
+/** Converts an autoscaler to v2, the storage version. */
 export function fromVersion1({ metadata, spec, status, ...rest }: HorizontalPodAutoscalerV1): HorizontalPodAutoscaler {
   const { targetCPUUtilizationPercentage: cpu, ...common } = spec ?? {};
   const { currentCPUUtilizationPercentage: currentCpu, ...commonStatus } = status ?? {};
@@ -100,7 +100,7 @@ function isCarried(annotation: string): boolean {
   return carryingAnnotations.includes(annotation);
 }
 
-/** What an annotation carries; one that cannot be read carries nothing. */
+/** Returns the value of an annotation; undefined if it cannot be parsed. */
 function carriedValue<T>({ annotations }: ObjectMeta, name: string): T | undefined {
   const text = annotations?.[`${prefix}${name}`];
   if (text === undefined) return undefined;
@@ -311,7 +311,7 @@ function identifier(name: string, selector: MetricIdentifier['selector']): Metri
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Without the members that have no value. */
+/** Removes members without a value. */
 function given<T extends object>(members: T): Given<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>;
 }

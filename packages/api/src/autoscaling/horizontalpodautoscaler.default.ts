@@ -3,12 +3,12 @@ import type { HorizontalPodAutoscaler, HPAScalingRules, MetricSpec } from './hor
 
 const usualUtilization = 80;
 
-/** To a share of the CPU that was requested. */
+/** Returns a metric with a target CPU utilization. */
 export function cpuMetric(averageUtilization = usualUtilization): MetricSpec {
   return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } };
 }
 
-/** As fast as scaling always was: up to the double or by four Pods, down without limit. */
+/** Default scaling rules: up by 100% or four Pods, down without limit. */
 const usualRules: { readonly scaleUp: HPAScalingRules; readonly scaleDown: HPAScalingRules } = {
   scaleUp: {
     stabilizationWindowSeconds: 0,

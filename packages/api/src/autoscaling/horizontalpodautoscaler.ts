@@ -127,7 +127,7 @@ export const hpaScalingRules = s.object('io.k8s.api.autoscaling.v2.HPAScalingRul
     s.string({ goType: 'v2.ScalingPolicySelect' }),
     'Which policy holds: Max (the default) the one that goes furthest, Min the one that goes least far, Disabled none at all.',
   ),
-  // Who gives none at all is refused; who says nothing gets the usual ones.
+  // An empty list is refused. A missing list gets the default policies.
   policies: s.pointer(
     2,
     s.atomicList(hpaScalingPolicy),

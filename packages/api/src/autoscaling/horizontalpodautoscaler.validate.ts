@@ -21,7 +21,7 @@ import type {
 const maxStabilizationSeconds = 3600;
 const maxPeriodSeconds = 1800;
 
-/** How far off a metric may be is a feature that v1.33 has switched off. */
+/** Drops the tolerance of metrics, a feature that is disabled in v1.33. */
 export function prepareHorizontalPodAutoscaler(
   { spec }: Draft<HorizontalPodAutoscaler>,
   old?: HorizontalPodAutoscaler,
@@ -157,7 +157,7 @@ const checks: { readonly [N in SourceName]: (source: Source<N>, path: string) =>
   },
 };
 
-/** Here a name that cannot be one of a resource is shown as the text it is. */
+/** An invalid resource name is reported here as a plain string. */
 function* validateResource(name: string, path: string): Generator<Cause> {
   const faults = validateQualifiedName(name);
   yield* refusals(path, name, faults);
@@ -165,7 +165,7 @@ function* validateResource(name: string, path: string): Generator<Cause> {
   yield* others.slice(faults.length);
 }
 
-/** Of what was requested, either a share or an amount. */
+/** Exactly one of average utilization and average value must be set. */
 function* validateUse(target: MetricTarget, path: string): Generator<Cause> {
   yield* validateTarget(target, `${path}.target`);
   const { averageUtilization, averageValue } = target;
@@ -198,7 +198,7 @@ function* validateMetric(metric: MetricSpec, path: string): Generator<Cause> {
 }
 
 function check<N extends SourceName>(metric: MetricSpec, name: N, path: string): Iterable<Cause> {
-  // Only sources that are there are checked.
+  // Only the sources that are set are validated.
   return checks[name](metric[name] as Source<N>, `${path}.${name}`);
 }
 

@@ -1,4 +1,4 @@
-/** Whether a text is a schedule as CronJobs have them, and if not why: five fields, or a word such as `@daily`. */
+/** Validation of cron schedules: five fields, or a macro such as `@daily`. */
 import { parseDuration } from '@kruise/values/duration';
 import { formatList, quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
@@ -20,7 +20,7 @@ const fieldBounds: readonly Bounds[] = [
 const words = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
 const every = '@every ';
 
-/** What is wrong with a schedule, if anything. */
+/** Returns the error of a schedule; undefined if it is valid. */
 export function scheduleFault(schedule: string): string | undefined {
   if (schedule === '') return 'empty spec string';
   const zone = /^(?:CRON_)?TZ=([^ ]*)/.exec(schedule)?.[1];
@@ -52,7 +52,7 @@ function wordFault(text: string): string | undefined {
   }
 }
 
-/** `*`, `5`, `1-5`, `jan`, any of these with `/2` behind it. */
+/** Validates `*`, `5`, `1-5` or `jan`, each optionally followed by a step such as `/2`. */
 function rangeFault(text: string, { minimum, maximum, names }: Bounds): string | undefined {
   const [range = '', stepText, ...moreSteps] = text.split('/');
   const [lowText = '', highText, ...moreLimits] = range.split('-');
@@ -75,7 +75,7 @@ function rangeFault(text: string, { minimum, maximum, names }: Bounds): string |
   return step === 0 ? `step of range should be a positive number: ${text}` : undefined;
 }
 
-/** The number, or what is wrong with it. */
+/** Returns the number, or its error. */
 function parseNumber(text: string, names: readonly string[] | undefined, first: number): number | string {
   const position = names?.indexOf(text.toLowerCase()) ?? -1;
   if (position >= 0) return first + position;

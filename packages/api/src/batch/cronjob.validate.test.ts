@@ -27,7 +27,7 @@ const schedules: readonly (readonly [schedule: string, fault: string | undefined
   ['TZ=Nowhere/Land * * * * *', 'provided bad location Nowhere/Land: unknown time zone Nowhere/Land'],
 ];
 for (const [schedule, fault] of schedules) {
-  test(`${schedule} is ${fault === undefined ? 'a' : 'no'} schedule`, () => {
+  test(`${schedule} is ${fault === undefined ? 'a valid' : 'an invalid'} schedule`, () => {
     assert.equal(scheduleFault(schedule), fault);
   });
 }
@@ -71,12 +71,12 @@ for (const [given, faults] of specs) {
   });
 }
 
-test('a CronJob has a name its Jobs can be named after', () => {
+test('the name of a CronJob must leave room for the names of its Jobs', () => {
   assert.deepEqual(told(validateCronJob(someCronJob({}, 'a'.repeat(52)))), []);
   assert.match(told(validateCronJob(someCronJob({}, 'a'.repeat(53))))[0]!, /must be no more than 52 characters$/);
 });
 
-test('a schedule with a time zone that was stored may stay', () => {
+test('a stored schedule with a time zone is tolerated', () => {
   const stored = someCronJob({ schedule: 'TZ=UTC * * * * *' });
   assert.deepEqual(told(validateCronJobUpdate(stored, stored)), []);
 });

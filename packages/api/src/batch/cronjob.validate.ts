@@ -8,7 +8,7 @@ import type { CronJob, CronJobSpec, JobTemplateSpec } from './cronjob.ts';
 import { validateJobSpec } from './job.validate.ts';
 import { isTimeZone } from './time-zone.ts';
 
-// A Job's name is the CronJob's and eleven characters more, and becomes a label.
+// A Job's name is the CronJob's name plus eleven characters, and becomes a label value.
 const maxNameLength = 52;
 
 export function* validateCronJob({ metadata, spec }: CronJob): Generator<Cause> {
@@ -51,7 +51,7 @@ function* validateSchedule({ schedule, timeZone }: CronJobSpec, old: CronJobSpec
 
 const zonePart = /^[A-Za-z.\-_0-9+]{1,14}$/;
 
-/** A zone by its name in the IANA database, and not wherever the controller happens to be. */
+/** Validates a time zone: a name of the IANA database. The local zone of the controller is not allowed. */
 export function* validateTimeZone(zone: string, path: string): Generator<Cause> {
   if (zone === '') return yield invalid(path, zone, 'timeZone must be nil or non-empty string');
   const isPath = zone
@@ -61,7 +61,7 @@ export function* validateTimeZone(zone: string, path: string): Generator<Cause> 
   if (zone.toLowerCase() === 'local') {
     yield invalid(path, zone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones');
   }
-  // Go knows where `Local` is.
+  // Go accepts `Local`.
   if (zone !== 'Local' && !isTimeZone(zone)) yield invalid(path, zone, `unknown time zone ${zone}`);
 }
 

@@ -1,12 +1,12 @@
-/** Sets of indexes as Jobs write them: `1,3-5,7`. */
+/** Sets of completion indexes as Jobs write them: `1,3-5,7`. */
 import { quote } from '@kruise/values/go-syntax';
 
 type Interval = { readonly first: number; readonly last: number };
 
-/** Why a text is no set of indexes below a number, if it is none. */
+/** The reason why a text is not a set of indexes below the number of completions. */
 export type IndexFault = { readonly fault: string };
 
-/** How many indexes there are, or why that cannot be said. */
+/** Returns the number of indexes, or the error of the text. */
 export function countIndexes(text: string, completions: number): number | IndexFault {
   if (text === '') return 0;
   let total = 0;
@@ -21,7 +21,7 @@ export function countIndexes(text: string, completions: number): number | IndexF
   return total;
 }
 
-/** The first index that is of both sets; parts that are no indexes are passed over. */
+/** Returns the first index that both sets contain. Invalid parts are ignored. */
 export function findOverlap(a: string, b: string, completions: number): number | undefined {
   if (a === '' || b === '') return undefined;
   const [first, second] = [intervalsOf(a, completions), intervalsOf(b, completions)];

@@ -6,7 +6,10 @@ import { nonNegative } from '../meta/value.validate.ts';
 import type { Job, JobStatus } from './job.ts';
 import { countIndexes, findOverlap } from './job-indexes.ts';
 
-/** Each of these rules is asked only when what it is about changes: a status that broke it before may stay so. */
+/**
+ * Validates an update of the status. Each rule applies only when its fields change: a status that already breaks the
+ * rule may stay so.
+ */
 export function* validateJobStatusUpdate(job: Job, old: Job): Generator<Cause> {
   yield* validateKindMetaUpdate(job.metadata, old.metadata);
   const [now, was] = [factsOf(job), factsOf(old)];
@@ -62,7 +65,7 @@ function* validateUncounted({ uncountedTerminatedPods }: JobStatus): Generator<C
   }
 }
 
-/** How a Job ends: in one way, with the times that belong to it, and with nothing left. */
+/** A Job ends with one terminal condition, the matching times, and no active Pods. */
 function* validateEnd({ spec }: Job, now: Facts, was: Facts): Generator<Cause> {
   const differs = (...facts: readonly Exclude<keyof Facts, 'status'>[]) =>
     facts.some((fact) => now[fact] !== was[fact]);
@@ -165,7 +168,7 @@ function* validateCriteria({ spec }: Job, { isSucceeding, isFailed, isFailing, i
   }
 }
 
-/** What does not go back. */
+/** Counters and timestamps must not go back. */
 function* validateProgress({ spec }: Job, now: Facts, was: Facts): Generator<Cause> {
   const terminal = [
     ['Failed', 'isFailed'],
@@ -177,7 +180,7 @@ function* validateProgress({ spec }: Job, now: Facts, was: Facts): Generator<Cau
   }
   const { failed = 0, succeeded = 0, completionTime, startTime } = now.status;
   if (failed < (was.status.failed ?? 0)) yield invalid('status.failed', failed, 'cannot decrease the failed counter');
-  // Whoever scales an indexed Job down takes away indexes that may have succeeded.
+  // Scaling down an elastic indexed Job removes indexes that may have succeeded.
   const isElastic = spec?.completionMode === 'Indexed' && spec.completions === spec.parallelism;
   if (!isElastic && succeeded < (was.status.succeeded ?? 0)) {
     yield invalid('status.succeeded', succeeded, 'cannot decrease the succeeded counter');
@@ -185,7 +188,8 @@ function* validateProgress({ spec }: Job, now: Facts, was: Facts): Generator<Cau
   if (completionTime && was.status.completionTime && completionTime !== was.status.completionTime) {
     yield invalidTime('status.completionTime', completionTime, 'completionTime cannot be mutated');
   }
-  // Later releases of Kubernetes 1.33 let a Job that is resumed start anew; before, it was refused, and never said that it was.
+  // Later releases of Kubernetes 1.33 let a resumed Job get a new startTime. Earlier ones refuse it without reporting
+  // that the Job is resumed.
   const isResumed = was.isSuspended && startTime !== undefined;
   if (was.status.startTime && startTime !== was.status.startTime && !spec?.suspend && !isResumed) {
     yield required('status.startTime', 'startTime cannot be removed for unsuspended job');

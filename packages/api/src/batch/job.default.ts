@@ -9,12 +9,13 @@ export function defaultJob(job: Draft<Job>): void {
   const { spec } = job;
   if (spec === undefined) return;
   const labels = spec.template.metadata?.labels;
-  // The labels themselves and no copy: `job.strategy.ts` adds to them, and so tells these from labels of the Job's own.
+  // The same labels object, not a copy: `job.strategy.ts` adds to it, and thereby distinguishes these labels from
+  // labels of the Job itself.
   if (labels !== undefined && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = labels;
 
   if (spec.parallelism === undefined) spec.completions ??= 1;
   spec.parallelism ??= 1;
-  // With a limit for each index the limit for all of them would only be in its way.
+  // A backoffLimit for the whole Job would interfere with the limit for each index.
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? defaultBackoffLimit : unlimited;
   spec.completionMode ??= 'NonIndexed';
   spec.suspend ??= false;
@@ -26,7 +27,7 @@ export function defaultJob(job: Draft<Job>): void {
   defaultJobTemplate(spec);
 }
 
-/** What the Job of a CronJob gets before there is a Job: its Pods' defaults only. */
+/** Sets the defaults of a CronJob's Job template: only those of the Pod template. */
 export function defaultJobTemplate(spec: Draft<JobSpec>): void {
   defaultPodTemplate(spec.template);
 }

@@ -4,7 +4,7 @@ import { countGeneration, keepSpec, keepStatus, startAfresh } from '../meta/stra
 import type { Job, JobSpec } from './job.ts';
 import { controllerUidLabels, jobNameLabels } from './job.validate.ts';
 
-/** The object has its name and uid by now: its Pods are known by them. */
+/** Prepares a Job for creation. Its name and UID are already set, and identify its Pods. */
 export function prepareJobForCreate(job: Draft<Job>): void {
   startAfresh(job);
   if (!job.spec) return;
@@ -22,7 +22,9 @@ export function prepareJobStatusUpdate(job: Draft<Job>, old: Job): void {
   keepSpec(job, old);
 }
 
-/** A Job without labels of its own has those of its Pods, the generated ones included. */
+/**
+ * Generates the selector and the Pod labels. A Job without labels gets those of its Pods, including the generated ones.
+ */
 function generateSelector({ metadata }: Draft<Job>, spec: Draft<JobSpec>): void {
   const { name = '', uid = '' } = metadata;
   const template = (spec.template.metadata ??= {});

@@ -81,7 +81,7 @@ for (const [given, faults] of specs) {
   });
 }
 
-test('a Job selects by its own uid, and has the labels of its Pods if it has none', () => {
+test('a Job selects by its own UID, and takes the labels of its Pods if it has none', () => {
   const { metadata, spec } = someJob();
   const labels = {
     'batch.kubernetes.io/controller-uid': uid,
@@ -94,7 +94,7 @@ test('a Job selects by its own uid, and has the labels of its Pods if it has non
   assert.deepEqual(metadata.labels, labels);
 });
 
-test('a selector of the user\u2019s is not taken for the Job\u2019s own', () => {
+test('a selector of the user is not replaced by a generated one', () => {
   const [fault] = told(validateJob(someJob({ selector: { matchLabels: { a: 'b' } } })));
   assert.match(fault!, /^spec\.selector: .*`selector` not auto-generated$/);
 });

@@ -31,7 +31,7 @@ const maxConditionPatterns = 20;
 const maxSuccessRules = 20;
 const maxIndexesLength = 64 * 1024;
 
-/** The labels by which the Pods of a Job are known; the first two by those who have not learnt the others yet. */
+/** Labels that identify the Pods of a Job. The first one of each pair is for older clients. */
 export const controllerUidLabels = ['controller-uid', 'batch.kubernetes.io/controller-uid'] as const;
 export const jobNameLabels = ['job-name', 'batch.kubernetes.io/job-name'] as const;
 
@@ -54,7 +54,7 @@ function* validateWholeJob(job: Job, check: { readonly prefixedLabels: boolean }
   }
 }
 
-/** Unless its owner says otherwise, a Job selects by its own uid. */
+/** Unless manualSelector is set, a Job selects Pods by its own UID. */
 function* validateGeneratedSelector(
   { metadata }: Job,
   { manualSelector, selector, template }: JobSpec,
@@ -94,7 +94,7 @@ function* validateSpec(spec: JobSpec, path: string): Generator<Cause> {
   }
 }
 
-/** What is asked of a Job's spec and of a template of one alike. */
+/** Validates the spec of a Job or of a Job template. */
 export function* validateJobSpec(spec: JobSpec, path: string): Generator<Cause> {
   yield* nonNegative(`${path}.parallelism`, spec.parallelism);
   yield* nonNegative(`${path}.completions`, spec.completions);
@@ -169,7 +169,7 @@ function* validateIndexed(spec: JobSpec, path: string): Generator<Cause> {
 
 const restartPolicies = ['OnFailure', 'Never'];
 
-/** What is to end is not restarted for ever. */
+/** The Pods of a Job must not have the restart policy Always. */
 function* validateRestartPolicy({ template, podFailurePolicy }: JobSpec, path: string): Generator<Cause> {
   const policy: string = template.spec?.restartPolicy ?? '';
   if (policy === '' || policy === 'Always') yield required(path, 'valid values: "OnFailure", "Never"');
@@ -307,7 +307,10 @@ const immutableFields = [
   ['successPolicy', 'batch.SuccessPolicy'],
 ] as const;
 
-/** Faults of the whole come twice, as clients of Kubernetes know them: once as of a new object, once as of a change. */
+/**
+ * Validates an update. Errors of the object are reported twice, as in Kubernetes: once for the creation rules and once
+ * for the update rules.
+ */
 export function* validateJobUpdate(job: Job, old: Job): Generator<Cause> {
   const [spec, before] = [job.spec, old.spec];
   const labels = before?.template.metadata?.labels ?? {};
@@ -332,7 +335,7 @@ export function* validateJobUpdate(job: Job, old: Job): Generator<Cause> {
   }
 }
 
-/** With indexes, how many there are may change, as long as they all run at once. */
+/** The completions of an indexed Job may change if they stay equal to the parallelism. */
 function* validateCompletionsUpdate(spec: JobSpec, before: JobSpec): Generator<Cause> {
   const { completions, parallelism } = spec;
   if (completions === before.completions) return;
@@ -342,14 +345,17 @@ function* validateCompletionsUpdate(spec: JobSpec, before: JobSpec): Generator<C
   }
 }
 
-/** A template with another's say in where Pods go: who queues Jobs decides that before they start. */
+/**
+ * Returns a template with the scheduling directives of another one: a queueing controller may change them before the
+ * Job starts.
+ */
 function withScheduling(template: PodTemplateSpec, other: PodTemplateSpec): PodTemplateSpec {
   const { annotations, labels } = other.metadata ?? {};
   const { nodeSelector, tolerations, schedulingGates, affinity } = other.spec ?? { containers: [] };
   const { nodeAffinity, ...rest } = { ...template.spec?.affinity, nodeAffinity: affinity?.nodeAffinity };
   const merged = { ...rest, ...(nodeAffinity === undefined ? {} : { nodeAffinity }) };
   const isNone = affinity === undefined && Object.keys(merged).length === 0;
-  // What is undefined counts as absent where these are compared, and nobody else sees them.
+  // Undefined members count as absent in the comparison, which is the only use of the result.
   return {
     metadata: { ...template.metadata, annotations, labels },
     spec: { ...template.spec, nodeSelector, tolerations, schedulingGates, affinity: isNone ? undefined : merged },

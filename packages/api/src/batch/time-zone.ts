@@ -1,7 +1,7 @@
 const known = new Map<string, boolean>();
 const maxKnown = 1024;
 
-/** Whether a text names a time zone of the IANA database, as its files are spelt. The empty name is UTC's. */
+/** Reports whether a text is the name of an IANA time zone, in the spelling of its file. The empty name is UTC. */
 export function isTimeZone(name: string): boolean {
   if (name === '' || name === 'UTC') return true;
   let answer = known.get(name);
@@ -13,7 +13,7 @@ export function isTimeZone(name: string): boolean {
   return answer;
 }
 
-// Files are told apart by their spelling, while Intl takes any; and offsets such as `+01:00` are no files.
+// File names are case-sensitive, while Intl ignores case. Offsets such as `+01:00` are not files.
 const spelling = /^(?:[A-Z][A-Za-z0-9_+-]*)(?:\/[A-Za-z0-9_+-]+)*$/;
 
 function look(name: string): boolean {

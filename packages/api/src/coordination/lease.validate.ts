@@ -5,7 +5,7 @@ import { validateObjectMeta, validateObjectMetaUpdate } from '../meta/object-met
 import { nonNegative } from '../meta/value.validate.ts';
 import type { Lease } from './lease.ts';
 
-/** Elections held by the server itself are a feature that v1.33 has switched off. */
+/** Drops the fields of coordinated leader election, a feature that is disabled in v1.33. */
 export function prepareLease({ spec }: Draft<Lease>, old?: Lease): void {
   for (const field of ['strategy', 'preferredHolder'] as const) {
     if (old?.spec?.[field] === undefined) delete spec?.[field];

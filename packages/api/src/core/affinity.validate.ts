@@ -29,17 +29,17 @@ export function* validateAffinity(
   if (podAntiAffinity) yield* validatePodAffinity(podAntiAffinity, `${path}.podAntiAffinity`);
 }
 
-/** The nodes something had better be on. */
+/** Validates preferred node selector terms. */
 export function* validatePreferredTerms(terms: readonly PreferredSchedulingTerm[], path: string): Generator<Cause> {
   for (const [index, { weight, preference }] of terms.entries()) {
     const at = `${path}[${index}]`;
     yield* validateWeight(weight, at);
-    // What is only preferred was never asked to have values that labels can have.
+    // Values of preferred terms were never validated as label values.
     yield* validateNodeSelectorTerm(preference, 'any', `${at}.preference`);
   }
 }
 
-/** The nodes something must be on. */
+/** Validates a required node selector. */
 export function* validateNodeSelector({ nodeSelectorTerms }: NodeSelector, path: string): Generator<Cause> {
   const terms = nodeSelectorTerms ?? [];
   if (terms.length === 0) yield required(`${path}.nodeSelectorTerms`, 'must have at least one node selector term');
@@ -147,7 +147,7 @@ function* validateLabelKeys(term: PodAffinityTerm, path: string): Generator<Caus
   const seen = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
   for (const { key } of labelSelector?.matchExpressions ?? []) {
     const index = matchLabelKeys.lastIndexOf(key);
-    // The server itself adds an expression for each key; only one that came before it is the user's.
+    // The server itself adds an expression for each key, so only an expression before that one is the user's.
     if (index >= 0 && seen.has(key)) {
       yield invalid(`${path}[${index}]`, key, 'exists in both matchLabelKeys and labelSelector');
     }

@@ -24,7 +24,7 @@ export function* validateConfigMap({ metadata, data = {}, binaryData = {} }: Con
   if (totalBytes > maxDataBytes) yield tooLong('', maxDataBytes);
 }
 
-/** Returns the number of bytes in a base64 text; null, which means no value in a map, has 0. */
+/** Returns the number of bytes in a base64 text. Null, which is a map entry without a value, has 0. */
 export function base64Length(text: string | null | undefined): number {
   return Buffer.byteLength(text ?? '', 'base64');
 }

@@ -12,7 +12,10 @@ export function defaultContainer(container: Draft<Container> | Draft<EphemeralCo
   }
 }
 
-/** What Kruise fills in in the templates of its workloads, whose hashes must not change: gRPC probes came later. */
+/**
+ * Sets the defaults of containers in the templates of Kruise's workloads, without those of gRPC probes: they came
+ * later, and the template hashes must not change.
+ */
 export function defaultContainerButGrpc(container: Draft<Container> | Draft<EphemeralContainer>): void {
   container.imagePullPolicy ||= tagOf(container.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent';
   container.terminationMessagePath ||= '/dev/termination-log';

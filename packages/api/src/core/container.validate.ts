@@ -36,7 +36,7 @@ import { validateSecurityContext } from './security-context.validate.ts';
 import { validateFieldRef, validateKeyRef, validateResourceFieldRef } from './value-source.validate.ts';
 import type { ValidVolumes } from './volume.validate.ts';
 
-/** What a container is checked against: its Pod, and the volumes and claims of that which are sound. */
+/** The context of a container's validation: its Pod, and the valid volumes and claims of the Pod. */
 export type Surroundings = {
   readonly spec: PodSpec;
   readonly volumes: ValidVolumes;
@@ -77,7 +77,8 @@ export function* validateInitContainers(surroundings: Surroundings, path: string
     if (container.restartPolicy !== undefined) yield* oneOf(`${at}.restartPolicy`, container.restartPolicy, ['Always']);
     if (names.has(container.name)) yield duplicate(`${at}.name`, container.name);
     else if (container.name) names.add(container.name);
-    // Init containers run one after another, so each has all the host's ports; and the path is the first one's.
+    // Init containers run one after another, so each can use all host ports. The reported path is that of the first
+    // one.
     if (container.ports) yield* validateHostPorts(container.ports, new Set(), `${path}[0].ports`);
     if (isSidecar(container)) yield* validateProbes(container, spec.terminationGracePeriodSeconds, at);
     else {
@@ -108,7 +109,7 @@ export function* validateEphemeralContainers(surroundings: Surroundings, path: s
   }
 }
 
-/** Ephemeral containers that are to be added to Pods of which nothing is known yet, their volumes least of all. */
+/** Validates ephemeral containers without their Pod, whose volumes are unknown. */
 export function* validateAddedContainers(containers: readonly EphemeralContainer[], path: string): Generator<Cause> {
   const nowhere = { spec: { containers: [] }, volumes: new Map(), claimNames: new Set<string>() };
   const names = new Set<string>();
@@ -148,12 +149,12 @@ function* validateEphemeralFields(container: EphemeralContainer, path: string): 
   }
 }
 
-/** Asked of Pods only, not of templates: what is stored in those was never asked for it. */
+/** Validates the image of a container in a Pod. Templates are not validated, because stored templates never were. */
 export function* validateImage({ image = '' }: Container | EphemeralContainer, path: string): Generator<Cause> {
   if (padded.test(image)) yield invalid(`${path}.image`, image, 'must not have leading or trailing whitespace');
 }
 
-// Go's white space is ours but for a control character it has and the byte order mark it has not.
+// Go's white space is JavaScript's plus U+0085, without the byte order mark.
 const padded = /^(?!\ufeff)[\s\x85]|(?!\ufeff)[\s\x85]$/;
 
 function* validateContainer(

@@ -86,10 +86,10 @@ describe('a Secret', () => {
     ['keeps its type', {}, { type: 'other' }, ['type: Invalid value: "other": field is immutable']],
   ]);
 
-  test('takes texts as data', () => {
+  test('moves stringData into data', () => {
     assert.deepEqual(make({ data: { a: 'Yg==' }, stringData: { a: 'c', d: 'e' } }).data, { a: 'Yw==', d: 'ZQ==' });
   });
-  test('for TLS is warned about if it holds no pair', () => {
+  test('for TLS is warned about if certificate and key do not match', () => {
     const faulty = make({ type: 'kubernetes.io/tls', stringData: { 'tls.crt': 'x', 'tls.key': 'y' } });
     assert.deepEqual([...secretWarnings(faulty)], ['tls: failed to find any PEM data in certificate input']);
   });
@@ -191,7 +191,7 @@ describe('a Node', () => {
       ['spec.providerID: Forbidden: node updates may not change providerID except from "" to valid'],
     ],
   ]);
-  test('offers Pods all it has', () => {
+  test('defaults allocatable to capacity', () => {
     assert.deepEqual(make({ status: { capacity: { cpu: '2' } } }).status?.allocatable, { cpu: '2' });
   });
 });
@@ -254,7 +254,7 @@ describe('a PersistentVolume', () => {
       [],
     ],
   ]);
-  test('notes when its phase changes', () => {
+  test('records when its phase changes', () => {
     const before = make({ spec: sound, status: { phase: 'Pending', lastPhaseTransitionTime: '2024-01-01T00:00:00Z' } });
     const draft = structuredClone({ ...before, status: { ...before.status, phase: 'Bound' } }) as never;
     preparePersistentVolumeStatusUpdate(draft, before, '2024-02-02T00:00:00Z');
@@ -336,7 +336,7 @@ describe('a LimitRange', () => {
       ['spec.limits[0].type: Invalid value: "Odd": must be a standard limit type or fully qualified'],
     ],
   ]);
-  test('fills in the most as the limit, and the limit as the request', () => {
+  test('defaults the limit to the maximum, and the request to the limit', () => {
     const [limit] = withLimit({ max: { cpu: '2' }, min: { memory: '1' } }).spec?.limits ?? [];
     assert.deepEqual(limit?.default, { cpu: '2' });
     assert.deepEqual(limit?.defaultRequest, { cpu: '2', memory: '1' });

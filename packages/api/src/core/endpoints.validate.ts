@@ -22,8 +22,8 @@ export function defaultEndpoints({ subsets }: Draft<Endpoints>): void {
 }
 
 /**
- * Endpoints as Kubernetes keeps them: subsets with the same ports are one, addresses in order and each once. Writers
- * that put them together differently need not be told apart.
+ * Canonical form of Endpoints as Kubernetes stores them: subsets with the same ports are merged, addresses are sorted
+ * and unique. The result does not depend on how a client groups them.
  */
 export function validateEndpoints(object: Endpoints): Generator<Cause> {
   return validate(object, undefined);
@@ -37,7 +37,7 @@ export function* validateEndpointsUpdate(object: Endpoints, old: Endpoints): Gen
 function* validate({ metadata, subsets = [] }: Endpoints, old: Endpoints | undefined): Generator<Cause> {
   yield* validateKindMeta(metadata, { namespaced: true, name: subdomainName });
   const faults = subsets.flatMap((subset, index) => [...validateSubset(subset, `subsets[${index}]`)]);
-  // What was once let in stays, as long as it stays the same.
+  // Invalid subsets that are already stored are tolerated while they do not change.
   if (faults.length > 0 && !(old && isSame(old.subsets ?? [], subsets))) yield* faults;
 }
 

@@ -9,10 +9,10 @@ import type { Event } from './event.ts';
 
 const mismatch = 'does not match event.namespace';
 
-/** How long some of the texts may be. */
+/** Maximum lengths of texts. */
 const limits = { reportingInstance: 128, action: 128, reason: 128, message: 1024 };
 
-/** What was asked of events from the beginning. Events of today say when they happened; the others are older. */
+/** Validates an event of the core group. Only newer events have an eventTime. */
 export function validateEvent(event: Event): Generator<Cause> {
   return validateLegacy(event, 'reportingComponent');
 }
@@ -42,7 +42,7 @@ function* validateLegacy(event: Event, reporter: string): Generator<Cause> {
   yield* refusals('namespace', namespace, validateDns1123Subdomain(namespace));
 }
 
-/** What is asked of an event that comes by the newer group, besides. */
+/** Validates the additional rules for events of the events.k8s.io group. */
 export function* validateStrictEvent(event: Event): Generator<Cause> {
   yield* validateLegacy(event, 'reportingController');
   yield* validateKindMeta(event.metadata, { namespaced: true, name: subdomainName });
@@ -63,7 +63,7 @@ function* validateSeries({ series }: Event): Generator<Cause> {
   if (!series.lastObservedTime) yield required('series.lastObservedTime');
 }
 
-/** Fields an event keeps for ever, with the Go type of those that are no plain values, and their names. */
+/** Immutable fields of an event, with their names and the Go types of those that are structs. */
 const immutable: readonly {
   readonly field: keyof Event;
   readonly type?: 'time' | `core.${string}`;
@@ -85,7 +85,7 @@ const immutable: readonly {
   { field: 'reportingInstance' },
 ];
 
-/** What an absent time is in Go. */
+/** The zero time of Go. */
 const noTime = '0001-01-01T00:00:00Z';
 
 export function* validateStrictEventUpdate(event: Event, old: Event): Generator<Cause> {

@@ -17,7 +17,7 @@ const images: readonly (readonly [image: string, reference: unknown])[] = [
   ['', undefined],
 ];
 for (const [image, reference] of images) {
-  test(`${image.slice(0, 40)} is ${reference === undefined ? 'no image' : 'an image'}`, () => {
+  test(`${image.slice(0, 40)} is ${reference === undefined ? 'an invalid' : 'a valid'} image reference`, () => {
     assert.deepEqual(parseImageReference(image), reference);
   });
 }

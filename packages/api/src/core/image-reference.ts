@@ -1,6 +1,9 @@
-/** The parts of an image's name: `registry.example.com/team/app:1.2@sha256:…`. */
+/** The parts of an image reference: `registry.example.com/team/app:1.2@sha256:…`. */
 export type ImageReference = {
-  /** With its registry and, for Docker Hub's own images, their folder: `docker.io/library/nginx`. */
+  /**
+   * The repository with its registry and, for official images of Docker Hub, the `library` folder:
+   * `docker.io/library/nginx`.
+   */
   readonly repository: string;
   readonly tag?: string;
   readonly digest?: string;
@@ -8,7 +11,7 @@ export type ImageReference = {
 
 const hub = 'docker.io';
 const maxRepositoryLength = 255;
-// Beyond the longest repository, tag and digest together no text is a name.
+// The longest repository, tag and digest together are shorter than this.
 const maxLength = 1024;
 
 const domainLabel = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
@@ -24,7 +27,7 @@ const digestLengths: ReadonlyMap<string, number> = new Map([
   ['sha512', 128],
 ]);
 
-/** Reads the name of an image as container runtimes do; undefined where it is none. */
+/** Parses an image reference as container runtimes do; undefined if it is invalid. */
 export function parseImageReference(image: string): ImageReference | undefined {
   if (image.length > maxLength || identifier.test(image)) return undefined;
   const [, repository, tag, digest] = whole.exec(withRegistry(image)) ?? [];
@@ -33,15 +36,15 @@ export function parseImageReference(image: string): ImageReference | undefined {
   return { repository, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) };
 }
 
-/** The tag an image is pulled by: `latest` where its name has neither tag nor digest, none where it has no tag. */
+/** Returns the tag of an image: `latest` if it has neither tag nor digest, undefined if it has only a digest. */
 export function tagOf(image: string): string | undefined {
   const reference = parseImageReference(image);
   return reference && reference.tag === undefined && reference.digest === undefined ? 'latest' : reference?.tag;
 }
 
 /**
- * What an image is listed under: its repository as people write it, Docker Hub's without the registry, and its digest, or
- * else its tag. Undefined where it is no name of an image.
+ * Returns the name and the digest, or else the tag, under which an image is listed. The repository is in the familiar
+ * form, which is without the registry for Docker Hub. Undefined if the reference is invalid.
  */
 export function nameAndTagOf(image: string): { readonly name: string; readonly tag: string } | undefined {
   const reference = parseImageReference(image);
@@ -51,7 +54,7 @@ export function nameAndTagOf(image: string): { readonly name: string; readonly t
   return { name, tag: digest ?? tag };
 }
 
-/** What is wrong with the name of an image, as container tools say it; nothing where it is one. */
+/** Returns the error of an image reference in the words of container tools; undefined if it is valid. */
 export function imageReferenceFault(image: string): string | undefined {
   if (parseImageReference(image)) return undefined;
   if (identifier.test(image)) {
@@ -68,7 +71,7 @@ export function imageReferenceFault(image: string): string | undefined {
   return isKnown ? 'invalid checksum digest length' : 'unsupported digest algorithm';
 }
 
-/** What comes after the registry, if there is one. */
+/** Returns the part after the registry, if there is one. */
 function remoteNameOf(image: string): string {
   const slash = image.indexOf('/');
   const first = image.slice(0, Math.max(slash, 0));

@@ -11,7 +11,7 @@ export function defaultLimitRange({ spec }: Draft<LimitRange>): void {
   }
 }
 
-/** A container that says nothing is limited to the most it may have, and asks for its limit, or the least. */
+/** The default limit of a container is the maximum. Its default request is the limit, or else the minimum. */
 function fillIn(limit: Draft<LimitRangeItem>): void {
   limit.default = { ...limit.max, ...limit.default };
   limit.defaultRequest = { ...limit.min, ...limit.default, ...limit.defaultRequest };

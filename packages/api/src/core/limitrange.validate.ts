@@ -55,7 +55,10 @@ function* validateNames(limit: LimitRangeItem, path: string): Generator<Cause> {
 
 type Field = 'min' | 'max' | 'default' | 'defaultRequest';
 
-/** Which amounts may not exceed which, where the fault is said to be, and what each is called then. */
+/**
+ * Pairs of amounts of which the first must not exceed the second, with the field of the error and the names in its
+ * message.
+ */
 const orders: readonly {
   readonly less: Field;
   readonly more: Field;
@@ -133,7 +136,7 @@ function* validateRatio(
   }
 }
 
-/** Returns an own amount of a list: `__proto__` is a name like any other, and every object would inherit one. */
+/** Returns an own property of a list: `__proto__` is a name like any other, and every object would inherit it. */
 function amountOf(list: { readonly [name: string]: string } | null | undefined, name: string): string | undefined {
   return list && Object.hasOwn(list, name) ? list[name] : undefined;
 }

@@ -4,14 +4,17 @@ import type { Namespace } from './namespace.ts';
 
 export const nameLabel = 'kubernetes.io/metadata.name';
 
-/** A namespace carries its name as a label, for selectors that know nothing else. */
+/** Adds the label with the name of the namespace, for selectors. */
 export function defaultNamespace(namespace: Draft<Namespace>): void {
   labelWithName(namespace);
   const status = (namespace.status ??= {});
   status.phase ||= 'Active';
 }
 
-/** Names made up by the server are known only after everything else. One that is refused is not refused as a label too. */
+/**
+ * Adds the name label after the server has generated the name. An invalid name is not reported a second time as a
+ * label.
+ */
 export function labelWithMadeUpName(namespace: Draft<Namespace>): void {
   if (validateLabelValue(namespace.metadata.name ?? '').length === 0) labelWithName(namespace);
 }

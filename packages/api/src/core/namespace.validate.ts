@@ -9,7 +9,7 @@ import type { Namespace } from './namespace.ts';
 const contentFinalizer = 'kubernetes';
 const standardFinalizers = [contentFinalizer, 'orphan', 'foregroundDeletion'];
 
-/** A new namespace is active, and stays until somebody has seen to its content. */
+/** A new namespace is active, and has a finalizer until its content is deleted. */
 export function prepareNamespaceForCreate(namespace: Draft<Namespace>): void {
   namespace.status = { phase: 'Active' };
   const spec = (namespace.spec ??= {});
@@ -46,7 +46,7 @@ export function* validateNamespaceStatusUpdate({ metadata, status }: Namespace, 
   yield invalid('status.Phase', status?.phase ?? '', `may only be '${expected}' if \`deletionTimestamp\` ${when}`);
 }
 
-/** Who has seen to the content of a namespace says so here. */
+/** Validates an update of the `finalize` subresource, which removes finalizers after the content was deleted. */
 export function* validateNamespaceFinalizeUpdate({ metadata, spec }: Namespace, old: Namespace): Generator<Cause> {
   yield* validateKindMetaUpdate(metadata, old.metadata);
   for (const [index, finalizer] of (spec?.finalizers ?? []).entries()) {

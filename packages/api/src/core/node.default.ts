@@ -2,7 +2,7 @@ import type { Draft } from '@kruise/schema/draft';
 import type { Node } from './node.ts';
 import { defaultResourceList } from './resources.default.ts';
 
-/** All that a node has is for Pods, unless it says otherwise. */
+/** The allocatable resources of a node default to its capacity. */
 export function defaultNode({ spec, status }: Draft<Node>): void {
   if (spec) mirrorPodCIDR(spec);
   if (!status) return;
@@ -11,7 +11,7 @@ export function defaultNode({ spec, status }: Draft<Node>): void {
   defaultResourceList(status.allocatable);
 }
 
-/** The older field for one block and the newer for several say the same; where they do not, the older is right. */
+/** Keeps `podCIDR` and `podCIDRs` consistent. If they differ, `podCIDR` wins. */
 function mirrorPodCIDR(spec: Draft<NonNullable<Node['spec']>>): void {
   const [first] = spec.podCIDRs ?? [];
   if (spec.podCIDR && first !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR];

@@ -19,7 +19,10 @@ import type { ConfigMapNodeConfigSource, Node, NodeConfigSource, Taint } from '.
 import { validateResourceQuantity } from './resources.validate.ts';
 import { taintEffects } from './toleration.validate.ts';
 
-/** Configuring kubelets through Node objects is long gone; what is still configured so is left alone. */
+/**
+ * Drops the configuration of kubelets through Node objects, which Kubernetes has removed. Stored configurations are
+ * kept.
+ */
 export function prepareNodeForCreate({ spec, status }: Draft<Node>): void {
   delete spec?.configSource;
   delete status?.config;
@@ -36,7 +39,7 @@ export function prepareNodeStatusUpdate({ status }: Draft<Node>, old: Node): voi
 export function* validateNode(node: Node): Generator<Cause> {
   const { metadata, spec = {}, status = {} } = node;
   yield* validateKindMeta(metadata, { namespaced: false, name: subdomainName });
-  // The path is where Kubernetes says taints are, though they are in the spec.
+  // Kubernetes reports this path, although taints are in the spec.
   yield* validateTaints(spec.taints ?? [], 'metadata.taints');
   yield* validateAmounts(node);
   const swap = status.nodeInfo?.swap?.capacity;

@@ -1,9 +1,9 @@
-/** Why a path inside a container or a volume is refused, in Kubernetes' words; nothing if it is not. */
+/** Validation of paths inside a container or a volume, with the messages of Kubernetes. */
 import type { Faults } from '@kruise/values/names';
 
 const none: Faults = [];
 
-/** A path that leads nowhere but down from where it starts. */
+/** Validates a relative path without `..`. */
 export function validateDescendingPath(path: string): Faults {
   if (!path.startsWith('/')) return validateNoBacksteps(path);
   return ['must be a relative path', ...validateNoBacksteps(path)];
@@ -17,13 +17,13 @@ export function hasBackstep(path: string): boolean {
   return path.includes('..') && path.split('/').includes('..');
 }
 
-/** A descending path that does not start as the names do which the kubelet keeps for itself. */
+/** Validates a relative path whose name does not start with `..`, which the kubelet reserves. */
 export function validateFilePath(path: string): Faults {
   const faults = validateDescendingPath(path);
   return path.startsWith('..') && !path.startsWith('../') ? [...faults, "must not start with '..'"] : faults;
 }
 
-/** The permissions of a file. */
+/** Validates file permissions. */
 export function validateMode(mode: number | undefined): Faults {
   if (mode === undefined || (mode >= 0 && mode <= 0o777)) return none;
   return ['must be a number between 0 and 0777 (octal), both inclusive'];

@@ -28,7 +28,7 @@ export function preparePersistentVolumeForUpdate({ spec }: Draft<PersistentVolum
   if (old.spec?.volumeAttributesClassName === undefined) delete spec?.volumeAttributesClassName;
 }
 
-/** Whoever moves a volume to another phase need not say when. */
+/** Sets lastPhaseTransitionTime when the phase changes, unless the client sets it. */
 export function preparePersistentVolumeStatusUpdate(
   volume: Draft<PersistentVolume>,
   old: PersistentVolume,
@@ -76,7 +76,10 @@ function* validateMountOptions({ metadata, spec = {} }: PersistentVolume): Gener
   yield forbidden(`metadata.annotations.${mountOptions}`, 'may not specify mount options for this volume type');
 }
 
-type Place = { readonly path: string /** In a VolumeAttachment, for a volume of a Pod. */; readonly isInline: boolean };
+type Place = {
+  readonly path: string /** The source is in a VolumeAttachment, for an inline volume of a Pod. */;
+  readonly isInline: boolean;
+};
 
 export function* validatePersistentVolumeSpec(
   spec: PersistentVolumeSpec,
@@ -167,7 +170,7 @@ type Checks = {
   ) => Iterable<Cause>;
 };
 
-/** What a PersistentVolume is asked about its source, where that is more than a Pod is asked. */
+/** Rules for sources of PersistentVolumes that are stricter than those for Pods. */
 const ownChecks: Checks = {
   *glusterfs(source, path) {
     yield* validateVolumeSource('glusterfs', source, path);
@@ -228,7 +231,7 @@ function* validateSecretReference({ name, namespace }: SecretReference, path: st
   else yield required(`${path}.namespace`);
 }
 
-/** In the order, and with the paths, that clients know from Kubernetes. */
+/** Sources in Kubernetes' order, with the paths that Kubernetes reports. */
 const sources: readonly { readonly name: SourceName; readonly path?: string; readonly pathIfSecond?: string }[] = [
   { name: 'hostPath' },
   { name: 'gcePersistentDisk', path: 'persistentDisk' },
@@ -265,7 +268,7 @@ function* validateSources(spec: PersistentVolumeSpec, name: string, path: string
     const check = ownChecks[source.name] as
       | ((value: unknown, path: string, name: string) => Iterable<Cause>)
       | undefined;
-    // Sources without a check of their own are those that Pods have as well, under the same name.
+    // Sources without their own check have the same name and rules as in Pods.
     yield* check
       ? check(spec[source.name], at, name)
       : validateVolumeSource(source.name as keyof VolumeSource, spec[source.name], at);
@@ -280,7 +283,7 @@ function* validateSources(spec: PersistentVolumeSpec, name: string, path: string
   }
 }
 
-/** Faults of the whole come twice, as clients of Kubernetes know them. */
+/** Validates an update. Errors of the object are reported twice, as in Kubernetes. */
 export function* validatePersistentVolumeUpdate(volume: PersistentVolume, old: PersistentVolume): Generator<Cause> {
   yield* validatePersistentVolume(volume);
   yield* validateWhole(volume);
@@ -299,7 +302,7 @@ export function* validatePersistentVolumeUpdate(volume: PersistentVolume, old: P
   }
 }
 
-/** A Secret for enlarging the volume may be named later. */
+/** Returns the source for the comparison. A Secret for the expansion of the volume may be added later. */
 function comparable(spec: PersistentVolumeSpec, before: PersistentVolumeSpec, name: SourceName): unknown {
   if (name !== 'csi' || !before.csi || before.csi.controllerExpandSecretRef || !spec.csi) return spec[name];
   const { controllerExpandSecretRef: _, ...csi } = spec.csi;
@@ -314,7 +317,9 @@ const stableLabels: { readonly [label: string]: string } = {
   'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
 };
 
-/** The constraint with labels by their names of today, so that it can follow them. */
+/**
+ * Returns the constraint with deprecated topology labels replaced by their stable names, which is a permitted change.
+ */
 function withStableLabels(affinity: PersistentVolumeSpec['nodeAffinity']): unknown {
   return affinity?.required?.nodeSelectorTerms.map(({ matchExpressions = [], ...term }) => ({
     ...term,

@@ -6,7 +6,7 @@ const deprecatedAnnotations = [
   ['volume.beta.kubernetes.io/mount-options', 'deprecated since v1.31; use "mountOptions" attribute instead'],
 ] as const;
 
-/** Sources that nothing mounts any more. */
+/** Volume sources that are no longer supported. */
 const deprecatedSources = [
   ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],

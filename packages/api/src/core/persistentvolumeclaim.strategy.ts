@@ -25,7 +25,7 @@ export function preparePersistentVolumeClaimStatusUpdate(
 }
 
 function prepareSpec(spec: Draft<PersistentVolumeClaimSpec>, old: PersistentVolumeClaimSpec | undefined): void {
-  // Classes of volume attributes, and sources in other namespaces, are features that v1.33 has switched off.
+  // VolumeAttributesClasses and data sources in other namespaces are disabled in v1.33.
   if (old?.volumeAttributesClassName === undefined) delete spec.volumeAttributesClassName;
   if (spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
   const hadSource = old?.dataSource !== undefined || old?.dataSourceRef !== undefined;
@@ -33,14 +33,17 @@ function prepareSpec(spec: Draft<PersistentVolumeClaimSpec>, old: PersistentVolu
   mirrorSources(spec);
 }
 
-/** Before `dataSourceRef`, anything else was dropped without a word, and clients of that time rely on it. */
+/** Before `dataSourceRef` existed, any other data source was dropped silently, and older clients rely on that. */
 function isClaimOrSnapshot({ dataSource }: PersistentVolumeClaimSpec): boolean {
   const { kind, apiGroup } = dataSource ?? {};
   if (kind === 'PersistentVolumeClaim') return !apiGroup;
   return kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io';
 }
 
-/** The two are one, unless the source is in another namespace, which only the newer can say. */
+/**
+ * Keeps `dataSource` and `dataSourceRef` equal, unless the source is in another namespace, which only `dataSourceRef`
+ * supports.
+ */
 function mirrorSources(spec: Draft<PersistentVolumeClaimSpec>): void {
   const { dataSource, dataSourceRef } = spec;
   if (dataSource && !dataSourceRef) spec.dataSourceRef = { ...dataSource };

@@ -48,7 +48,7 @@ const specs: readonly (readonly [given: Json, faults: readonly string[]])[] = [
   ],
 ];
 for (const [given, faults] of specs) {
-  test(`a claim with ${JSON.stringify(given)} is ${faults.length === 0 ? 'accepted' : 'refused'}`, () => {
+  test(`a PVC with ${JSON.stringify(given)} is ${faults.length === 0 ? 'accepted' : 'refused'}`, () => {
     assert.deepEqual(told(validatePersistentVolumeClaim(someClaim(given))), faults);
   });
 }
@@ -108,7 +108,7 @@ for (const { name, old, now, status, faults } of updates) {
   });
 }
 
-test('both names of a claim\u2019s source say the same', () => {
+test('dataSource and dataSourceRef are equal', () => {
   const created = (spec: Json) => {
     const draft = structuredClone(someClaim(spec)) as Draft<PersistentVolumeClaim>;
     preparePersistentVolumeClaimForCreate(draft);

@@ -20,7 +20,7 @@ export function* validatePersistentVolumeClaim(claim: PersistentVolumeClaim): Ge
   yield* validatePersistentVolumeClaimSpec(claim.spec ?? {}, 'spec');
 }
 
-/** What a claim asks for, or the claim a template would make. */
+/** Validates the spec of a PVC or of a PVC template. */
 export function* validatePersistentVolumeClaimSpec(spec: PersistentVolumeClaimSpec, path: string): Generator<Cause> {
   const { accessModes: modes = [], storageClassName, volumeMode } = spec;
   if (modes.length === 0) yield required(`${path}.accessModes`, 'at least 1 access mode is required');
@@ -79,7 +79,10 @@ function* validateSource(source: TypedLocalObjectReference | TypedObjectReferenc
   }
 }
 
-/** Faults of the whole come twice, as clients of Kubernetes know them: once as of a new object, once as of a change. */
+/**
+ * Validates an update. Errors of the object are reported twice, as in Kubernetes: once for the creation rules and once
+ * for the update rules.
+ */
 export function* validatePersistentVolumeClaimUpdate(
   claim: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
@@ -118,7 +121,7 @@ function storageOf(list: { readonly [name: string]: string } | undefined) {
   return storage === undefined ? zeroQuantity : parseQuantity(storage);
 }
 
-/** The new spec with what may change as it was. */
+/** Returns the new spec with the old values of its mutable fields. */
 function withoutMutable(
   { spec = {}, status }: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
@@ -140,7 +143,7 @@ function withoutMutable(
   return kept;
 }
 
-/** The class was an annotation, and is the same now as a field. */
+/** Reports whether the class moves from the annotation to the field without a change. */
 function isClassFromAnnotation({ metadata, spec }: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
   const before = old.metadata.annotations?.[storageClassAnnotation];
   const now = metadata.annotations?.[storageClassAnnotation];
@@ -148,7 +151,7 @@ function isClassFromAnnotation({ metadata, spec }: PersistentVolumeClaim, old: P
   return spec?.storageClassName === before && (now === undefined || now === before);
 }
 
-/** The claim had no class yet: one made the default may be filled in afterwards. */
+/** Reports whether a PVC without a class gets one: a default class may be set retroactively. */
 function isClassFirstGiven(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaim): boolean {
   const annotation = old.metadata.annotations?.[storageClassAnnotation];
   if (spec.storageClassName === undefined || old.spec?.storageClassName !== undefined) return false;

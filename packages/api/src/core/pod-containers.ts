@@ -1,7 +1,7 @@
 import type { Container, EphemeralContainer } from './container.ts';
 import type { PodSpec } from './pod-spec.ts';
 
-/** All containers of a Pod with their paths, in the order they start in: init, main, ephemeral. */
+/** Returns all containers of a Pod with their paths in start order: init, main, ephemeral. */
 export function* containersOf(
   { initContainers, containers, ephemeralContainers }: PodSpec,
   path: string,
@@ -15,7 +15,7 @@ export function* containersOf(
   }
 }
 
-/** An init container that goes on running beside the main ones. */
+/** Reports whether an init container is a native sidecar, which keeps running beside the main containers. */
 export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always';
 }

@@ -8,7 +8,10 @@ export type QosClass = NonNullable<PodStatus['qosClass']>;
 
 const computeResources = ['cpu', 'memory'] as const;
 
-/** How a Pod fares when its node runs short: who asked for nothing goes first, who asked for all it may use goes last. */
+/**
+ * Returns the QoS class, which orders Pods under node pressure: BestEffort Pods are evicted first, Guaranteed Pods
+ * last.
+ */
 export function computeQosClass({ initContainers = [], containers }: PodSpec): QosClass {
   const all = [...(containers ?? []), ...initContainers];
   if (!all.some(asksForAnything)) return 'BestEffort';

@@ -6,7 +6,7 @@ import type { PodTemplateSpec } from './pod-template.ts';
 import { defaultResourceList, defaultResources } from './resources.default.ts';
 import { defaultVolume } from './volume.default.ts';
 
-/** What every Pod and every template of one gets. What only Pods get is in `pod.default.ts`. */
+/** Sets the defaults of Pods and Pod templates. Those of Pods only are in `pod.default.ts`. */
 export function defaultPodSpec(spec: Draft<PodSpec>): void {
   spec.dnsPolicy ||= 'ClusterFirst';
   spec.restartPolicy ||= 'Always';
@@ -27,7 +27,7 @@ export function defaultPodTemplate(template: Draft<PodTemplateSpec>): void {
   defaultPodSpec((template.spec ??= { containers: [] }));
 }
 
-/** `serviceAccount` is the former name of `serviceAccountName`; where both are given the latter wins. */
+/** `serviceAccount` is the deprecated name of `serviceAccountName`. If both are set, the latter wins. */
 function mirrorServiceAccount(spec: Draft<PodSpec>): void {
   const name = spec.serviceAccountName || spec.serviceAccount;
   if (!name) return;
@@ -42,7 +42,7 @@ const initContainerAnnotations = [
   'pod.alpha.kubernetes.io/init-container-statuses',
 ];
 
-/** Init containers were once written as annotations. Nobody reads those any more, and they are not stored. */
+/** Removes the former annotations of init containers, which are no longer read or stored. */
 export function dropInitContainerAnnotations(metadata: Draft<ObjectMeta> | undefined): void {
   if (metadata?.annotations === undefined) return;
   for (const name of initContainerAnnotations) delete metadata.annotations[name];

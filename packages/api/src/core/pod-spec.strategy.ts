@@ -6,8 +6,8 @@ import type { PodTemplateSpec } from './pod-template.ts';
 type AnyContainer = Draft<Container> | Draft<EphemeralContainer>;
 
 /**
- * Drops what Kubernetes v1.33 knows of but does not do unless told to: Pod-level resources, resource claims, trust
- * bundles, image volumes, stop signals. What was stored with such a field keeps it.
+ * Drops fields of features that Kubernetes v1.33 disables by default: Pod-level resources, resource claims, trust
+ * bundles, image volumes, stop signals. An object that is stored with such a field keeps it.
  */
 export function dropDisabledFields(spec: Draft<PodSpec>, old: PodSpec | undefined): void {
   if (old?.resources === undefined) delete spec.resources;
@@ -17,7 +17,7 @@ export function dropDisabledFields(spec: Draft<PodSpec>, old: PodSpec | undefine
   if (!usesStopSignal(old)) dropStopSignals(spec);
 }
 
-/** The same of a template. */
+/** Drops the fields of disabled features from a template. */
 export function dropDisabledTemplateFields(
   template: Draft<PodTemplateSpec> | undefined,
   old: PodTemplateSpec | undefined,

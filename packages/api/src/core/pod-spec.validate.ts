@@ -42,7 +42,7 @@ const maxInt32 = 2 ** 31 - 1;
 
 type StringMap = { readonly [key: string]: string };
 
-/** The Pod a spec is of; absent where the spec is a template's. */
+/** The Pod of a spec; absent if the spec is that of a template. */
 export type PodIdentity = { readonly name?: string; readonly annotations?: StringMap };
 
 export function* validatePodTemplateSpec(template: PodTemplateSpec, path: string): Generator<Cause> {
@@ -57,7 +57,7 @@ export function* validatePodTemplateSpec(template: PodTemplateSpec, path: string
   }
 }
 
-/** The annotations that mean something to Pods. */
+/** Validates annotations with a meaning for Pods. */
 export function* validatePodAnnotations(
   annotations: StringMap | undefined,
   spec: PodSpec,
@@ -138,7 +138,7 @@ function* validatePolicies({ restartPolicy, dnsPolicy }: PodSpec, path: string):
   else yield required(`${path}.dnsPolicy`);
 }
 
-/** Names of other things, and the few plain fields between them. */
+/** Validates references by name, and the scalar fields between them. */
 function* validateNames(spec: PodSpec, path: string): Generator<Cause> {
   const { serviceAccountName, nodeName, activeDeadlineSeconds, hostname, subdomain, preemptionPolicy } = spec;
   if (serviceAccountName) {
@@ -210,7 +210,7 @@ function* validateResourceClaims(
   }
 }
 
-/** On the host's network there is one set of ports. A template may leave the host's out: a Pod gets them by default. */
+/** With hostNetwork, ports must equal host ports. A template may omit the host port, because Pods get it by default. */
 function* validateHostPorts({ containers }: PodSpec, isPod: boolean, path: string): Generator<Cause> {
   for (const [index, { ports }] of (containers ?? []).entries()) {
     for (const [position, { hostPort = 0, containerPort }] of (ports ?? []).entries()) {
@@ -260,7 +260,7 @@ function* validateDNSConfig(
   }
 }
 
-/** An address in one of the fields that have always taken leading zeroes and the like. */
+/** Validates an address in a field that has always accepted leading zeroes and similar spellings. */
 export function validateIP(address: string, path: string): readonly Cause[] {
   if (parseLegacyAddress(address) !== undefined) return [];
   return [invalid(path, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
@@ -341,7 +341,7 @@ function usesWindowsOptions({
   return (containers ?? []).some(has) || initContainers.some(has) || ephemeralContainers.some(has);
 }
 
-/** On Windows, containers that are processes of the host are so all together, and on its network. */
+/** On Windows, either all containers are HostProcess containers on the host network, or none is. */
 function* validateHostProcesses(spec: PodSpec, path: string): Generator<Cause> {
   const shared = spec.securityContext?.windowsOptions?.hostProcess;
   let total = 0;
@@ -366,7 +366,7 @@ function* validateHostProcesses(spec: PodSpec, path: string): Generator<Cause> {
   }
 }
 
-/** Users of its own and the host's namespaces exclude each other. */
+/** User namespaces cannot be combined with host namespaces. */
 function* validateHostUsers(spec: PodSpec, path: string): Generator<Cause> {
   const detail = 'when `pod.Spec.HostUsers` is false';
   if (spec.hostNetwork) yield forbidden(`${path}.hostNetwork`, detail);
@@ -382,7 +382,7 @@ function* validateOS(spec: PodSpec, name: string, path: string): Generator<Cause
   else yield notSupported(`${path}.os`, name, ['linux', 'windows']);
 }
 
-/** The fields of one operating system: `.x` of the Pod's or a container's security context, or of the Pod's spec. */
+/** Fields of one operating system: paths in the security context of the Pod or of a container, or in the Pod spec. */
 type Fields = { readonly pod: readonly string[]; readonly container: readonly string[] };
 
 const onlyWindows: Fields = { pod: ['securityContext.windowsOptions'], container: ['windowsOptions'] };
@@ -431,6 +431,6 @@ function* validateUnset(spec: PodSpec, path: string, fields: Fields, detail: str
 function isSet(object: object, path: string): boolean {
   let value: unknown = object;
   for (const name of path.split('.')) value = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
-  // The host's namespaces are not pointers: false is the same as absent, except where it is `hostUsers`.
+  // The fields of host namespaces are not pointers: false equals absent, except for `hostUsers`.
   return value !== undefined && !(value === false && (path === 'hostPID' || path === 'hostIPC'));
 }

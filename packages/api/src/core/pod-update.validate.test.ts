@@ -83,12 +83,12 @@ const updates: readonly {
   },
 ];
 for (const { name, old, now, faults } of updates) {
-  test(`of a Pod ${name}`, () => {
+  test(`in an update of a Pod, ${name}`, () => {
     assert.deepEqual(told(validatePodUpdate(somePod(now), somePod(old))), faults);
   });
 }
 
-test('of a Pod the name may not change', () => {
+test('the name of a Pod is immutable', () => {
   const renamed = somePod({}, { metadata: { name: 'two' } });
   assert.deepEqual(told(validatePodUpdate(renamed, somePod())), [
     'metadata.name: Invalid value: "two": field is immutable',
@@ -148,7 +148,7 @@ const statuses: readonly {
   },
 ];
 for (const { name, policy, old, now, faults } of statuses) {
-  test(`in the status of a Pod ${name}`, () => {
+  test(`in the status of a Pod, ${name}`, () => {
     const pods = [now, old].map((status) => somePod({ restartPolicy: policy }, { status }));
     assert.deepEqual(told(validatePodStatusUpdate(pods[0]!, pods[1]!)), faults);
   });
@@ -194,7 +194,7 @@ const resizes = [
   },
 ];
 for (const { name, old, now, faults } of resizes) {
-  test(`as a Pod is resized ${name}`, () => {
+  test(`in a resize of a Pod, ${name}`, () => {
     assert.deepEqual(told(validatePodResize(now, old)), faults);
   });
 }

@@ -17,7 +17,7 @@ function withContainer(container: Json, spec: Json = {}): Json {
   return { containers: [{ name: 'main', image: 'nginx:1.29', ...container }], ...spec };
 }
 
-test('a Pod gets the policies it does not name', () => {
+test('a Pod gets default policies', () => {
   const { containers, ...spec } = defaulted(withContainer({})).spec!;
   assert.deepEqual(spec, {
     dnsPolicy: 'ClusterFirst',
@@ -57,17 +57,17 @@ for (const { image, policy } of pullPolicies) {
 
 const containers = [
   {
-    name: 'requests what it limits, unless it says otherwise',
+    name: 'gets requests from its limits, unless it has requests',
     given: { resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '100m' } } },
     part: { resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '100m', memory: '1Gi' } } },
   },
   {
-    name: 'counts no resource finer than by the thousandth',
+    name: 'rounds quantities to thousandths',
     given: { resources: { requests: { cpu: '100u' } } },
     part: { resources: { requests: { cpu: '1m' } } },
   },
   {
-    name: 'fills in how often a probe asks',
+    name: 'gets default probe periods',
     given: { livenessProbe: { httpGet: { port: 80 } } },
     part: {
       livenessProbe: {
@@ -80,12 +80,12 @@ const containers = [
     },
   },
   {
-    name: 'opens ports over TCP',
+    name: 'defaults ports to TCP',
     given: { ports: [{ containerPort: 80 }] },
     part: { ports: [{ containerPort: 80, protocol: 'TCP' }] },
   },
   {
-    name: 'reads fields of v1',
+    name: 'defaults field references to v1',
     given: { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }] },
     part: { env: [{ name: 'A', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } }] },
   },
@@ -123,12 +123,12 @@ for (const { name, given, source } of volumes) {
   });
 }
 
-test('on the network of its host a container opens its ports there', () => {
+test("with hostNetwork a container's ports become host ports", () => {
   const pod = defaulted(withContainer({ ports: [{ containerPort: 80 }] }, { hostNetwork: true }));
   assert.equal(pod.spec!.containers[0]!.ports![0]!.hostPort, 80);
 });
 
-test('serviceAccount and serviceAccountName are one, and the latter wins', () => {
+test('serviceAccount and serviceAccountName are equal, and the latter wins', () => {
   assert.equal(defaulted(withContainer({}, { serviceAccount: 'a' })).spec!.serviceAccountName, 'a');
   assert.equal(
     defaulted(withContainer({}, { serviceAccount: 'a', serviceAccountName: 'b' })).spec!.serviceAccount,
@@ -136,14 +136,14 @@ test('serviceAccount and serviceAccountName are one, and the latter wins', () =>
   );
 });
 
-test('a Pod with less than no time to end has a second', () => {
+test('a negative grace period becomes one second', () => {
   assert.equal(
     defaulted(withContainer({}, { terminationGracePeriodSeconds: -5 })).spec!.terminationGracePeriodSeconds,
     1,
   );
 });
 
-test('podIP and podIPs agree, by the former', () => {
+test('podIP and podIPs are consistent, and the former wins', () => {
   const status = { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.2' }] };
   assert.deepEqual(defaulted(withContainer({}), { status }).status, {
     podIP: '10.0.0.1',

@@ -15,12 +15,12 @@ export function defaultPod(pod: Draft<Pod>): void {
     for (const container of spec.initContainers ?? []) openHostPorts(container);
   }
   defaultPodSpec(spec);
-  // A Pod once killed at will by asking for less than no time; it has a second now.
+  // A negative grace period used to kill a Pod immediately. It means one second now.
   if (spec.terminationGracePeriodSeconds! < 0) spec.terminationGracePeriodSeconds = 1;
   if (pod.status !== undefined) defaultPodStatus(pod.status);
 }
 
-/** On the host's network a container's port is the host's. */
+/** With hostNetwork, the host port defaults to the container port. */
 function openHostPorts({ ports }: Draft<Container>): void {
   for (const port of ports ?? []) port.hostPort ||= port.containerPort;
 }
@@ -39,7 +39,7 @@ function defaultStatusResources({ allocatedResources, resources }: ContainerStat
   defaultResources(resources);
 }
 
-/** `podIP` is the first of `podIPs`; where they differ, `podIP` is right, because an old kubelet knows no other. */
+/** `podIP` is the first of `podIPs`. If they differ, `podIP` wins, because an old kubelet sets only `podIP`. */
 function mirrorPodIP(status: Draft<PodStatus>): void {
   const first = status.podIPs?.[0]?.ip;
   if (status.podIP && status.podIP !== first) status.podIPs = [{ ip: status.podIP }];

@@ -1,4 +1,4 @@
-/** Pods for the tests beside them: decoded and defaulted, as validation meets them. */
+/** Pods for the tests in this folder: decoded and defaulted, as validation gets them. */
 import { codecOf } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
@@ -7,7 +7,7 @@ import { type Pod, pod as podKind } from './pod.ts';
 
 export type Json = { readonly [key: string]: unknown };
 
-/** A sound Pod with one container, but for what is given. */
+/** Returns a valid Pod with one container, with the given changes. */
 export function somePod(spec: Json = {}, rest: { readonly metadata?: Json; readonly status?: Json } = {}): Pod {
   const metadata = { name: 'one', namespace: 'default', resourceVersion: '1', generation: 1, ...rest.metadata };
   const draft = codecOf(podKind.root).fromJson({
@@ -21,18 +21,18 @@ export function somePod(spec: Json = {}, rest: { readonly metadata?: Json; reado
   return codecOf(podKind.root).canonical(draft);
 }
 
-/** A sound Pod whose only container has this besides. */
+/** Returns a valid Pod whose only container has additional fields. */
 export function withContainer(container: Json, spec: Json = {}): Pod {
   return somePod({ ...spec, containers: [{ name: 'main', image: 'nginx:1', ...container }] });
 }
 
-/** A sound Pod with one volume, which its container mounts. */
+/** Returns a valid Pod with one volume, which its container mounts. */
 export function withVolume(source: Json): Pod {
   const volumes = [{ name: 'data', ...source }];
   return withContainer({ volumeMounts: [{ name: 'data', mountPath: '/data' }] }, { volumes });
 }
 
-/** Faults as a reader of the answer sees them. */
+/** Formats errors as clients see them. */
 export function told(causes: Iterable<Cause>): readonly string[] {
   return [...causes].map(({ field, message }) => `${field}: ${message}`);
 }

@@ -22,20 +22,20 @@ function created(pod: Pod): { readonly pod: Pod; readonly warnings: readonly str
   return { pod: draft, warnings };
 }
 
-test('a new Pod is pending, whatever status it came with', () => {
+test('a new Pod is pending, whatever status was sent', () => {
   const { pod } = created(somePod({}, { status: { phase: 'Running' } }));
   assert.deepEqual(pod.status, { phase: 'Pending', qosClass: 'BestEffort' });
   assert.equal(pod.metadata.generation, 1);
 });
 
-test('a gated Pod says that it waits', () => {
+test('a gated Pod has the condition SchedulingGated', () => {
   const { pod } = created(somePod({ schedulingGates: [{ name: 'a' }] }));
   assert.partialDeepStrictEqual(pod.status!.conditions, [
     { type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', lastTransitionTime: now },
   ]);
 });
 
-test('affinity to Pods with the same label gets the value of the label', () => {
+test("matchLabelKeys get the value of the Pod's label", () => {
   const term = {
     topologyKey: 'zone',
     labelSelector: {},
@@ -63,7 +63,7 @@ test('an AppArmor profile is both a field and an annotation, and the latter is d
   assert.equal(byAnnotation.warnings.length, 1);
 });
 
-test('what v1.33 has switched off is dropped from a new Pod', () => {
+test('fields of disabled features are dropped from a new Pod', () => {
   const spec = {
     resourceClaims: [{ name: 'c' }],
     resources: { limits: { cpu: '1' } },
@@ -103,7 +103,7 @@ function updated(prepare: (pod: Draft<Pod>, old: Pod) => void, pod: Pod, old: Po
 
 const status: Json = { phase: 'Running', qosClass: 'BestEffort' };
 
-test('a change of the spec is a new generation, and none of the status', () => {
+test('a change of the spec increments the generation, a change of the status does not', () => {
   const old = somePod({}, { status });
   const pod = updated(preparePodForUpdate, somePod({ activeDeadlineSeconds: 1 }, { status: { phase: 'Failed' } }), old);
   assert.equal(pod.metadata.generation, 2);
@@ -111,7 +111,7 @@ test('a change of the spec is a new generation, and none of the status', () => {
   assert.equal(updated(preparePodForUpdate, somePod(), old).metadata.generation, 1);
 });
 
-test('a change of the status leaves the spec and the owners, and keeps the class of service', () => {
+test('a status update keeps the spec, the owners and the QoS class', () => {
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' };
   const old = somePod({}, { metadata: { ownerReferences: [owner] }, status });
   const pod = updated(preparePodStatusUpdate, somePod({ nodeName: 'x' }, { status: { phase: 'Failed' } }), old);
@@ -120,7 +120,7 @@ test('a change of the status leaves the spec and the owners, and keeps the class
   assert.partialDeepStrictEqual(pod.status, { phase: 'Failed', qosClass: 'BestEffort' });
 });
 
-test('only ephemeral containers come in through their subresource', () => {
+test('only ephemeral containers change through their subresource', () => {
   const old = somePod({}, { metadata: { labels: { a: 'b' } } });
   const pod = updated(
     preparePodEphemeralContainersUpdate,
@@ -132,7 +132,7 @@ test('only ephemeral containers come in through their subresource', () => {
   assert.deepEqual([pod.metadata.labels, pod.metadata.generation], [{ a: 'b' }, 2]);
 });
 
-test('only resources come in through the subresource for them', () => {
+test('only resources change through the resize subresource', () => {
   const asked = withContainer({ image: 'other', resources: { requests: { cpu: '1' } } });
   const pod = updated(preparePodResize, asked, somePod());
   const [container] = pod.spec!.containers;

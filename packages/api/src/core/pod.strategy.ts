@@ -1,4 +1,6 @@
-/** What the server makes of a Pod on its way in: what is not the writer's to say, and what follows from the rest. */
+/**
+ * Preparation of Pods before they are validated: resets the fields that a client may not set, and sets derived fields.
+ */
 import type { Draft } from '@kruise/schema/draft';
 import type { ObjectMeta } from '../meta/object-meta.ts';
 import { isSame } from '../meta/same.ts';
@@ -39,35 +41,35 @@ export function preparePodForUpdate(pod: Draft<Pod>, old: Pod): void {
   countGeneration(pod, old);
 }
 
-/** Through the `status` subresource nothing but labels, annotations and the status can change. */
+/** The `status` subresource changes only labels, annotations and the status. */
 export function preparePodStatusUpdate(pod: Draft<Pod>, old: Pod): void {
   pod.spec = old.spec as Draft<PodSpec>;
   delete pod.metadata.deletionTimestamp;
   if (old.metadata.deletionTimestamp) pod.metadata.deletionTimestamp = old.metadata.deletionTimestamp;
   keepOwners(pod.metadata, old.metadata);
   const status = (pod.status ??= {});
-  // Kubelets of old left it out when they refused a Pod.
+  // Old kubelets omitted it when they rejected a Pod.
   if (!status.qosClass && old.status?.qosClass) status.qosClass = old.status.qosClass;
   dropDisabledStatusFields(status, old);
 }
 
-/** Through the `ephemeralcontainers` subresource nothing but those can change. */
+/** The `ephemeralcontainers` subresource changes only ephemeral containers. */
 export function preparePodEphemeralContainersUpdate(pod: Draft<Pod>, old: Pod): void {
   const { ephemeralContainers } = pod.spec!;
-  // The old spec is shared, so what differs is made anew beside it.
+  // The old spec is shared, so changed parts are copied.
   const spec = { ...old.spec } as Draft<PodSpec>;
   if (ephemeralContainers) spec.ephemeralContainers = ephemeralContainers;
   else delete spec.ephemeralContainers;
   takeOver(pod, old, spec);
 }
 
-/** Through the `resize` subresource nothing but the resources of containers can change. */
+/** The `resize` subresource changes only the resources of containers. */
 export function preparePodResize(pod: Draft<Pod>, old: Pod): void {
   const [now, was] = [pod.spec!, old.spec!];
   const isReshaped = (['containers', 'initContainers'] as const).some(
     (list) => (now[list] ?? []).length !== (was[list] ?? []).length,
   );
-  // Containers that come, go or change places are validation's to refuse: it must see them.
+  // Validation refuses added, removed or reordered containers, so it must see them.
   if (isReshaped) countGeneration(pod, old);
   else {
     const spec = { ...was, containers: withResources(now.containers, was.containers) } as Draft<PodSpec>;
@@ -85,7 +87,7 @@ function withResources(now: Draft<Container[]>, was: readonly Container[]): Draf
   });
 }
 
-/** The old Pod with another spec. */
+/** Replaces the Pod by the old one with another spec. */
 function takeOver(pod: Draft<Pod>, old: Pod, spec: Draft<PodSpec>): void {
   const { managedFields, resourceVersion } = pod.metadata;
   pod.spec = spec;
@@ -101,7 +103,7 @@ function keepOwners(metadata: Draft<ObjectMeta>, { ownerReferences }: ObjectMeta
   else metadata.ownerReferences = ownerReferences as NonNullable<Draft<ObjectMeta>['ownerReferences']>;
 }
 
-/** Statuses of features that are off: devices' health, resource claims, observed generations. */
+/** Drops the status of disabled features: device health, resource claims, observed generations. */
 function dropDisabledStatusFields(status: Draft<PodStatus>, old: Pod): void {
   if ((old.spec?.resourceClaims ?? []).length === 0) delete status.resourceClaimStatuses;
   for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const) {
@@ -111,7 +113,7 @@ function dropDisabledStatusFields(status: Draft<PodStatus>, old: Pod): void {
   for (const condition of status.conditions ?? []) delete condition.observedGeneration;
 }
 
-/** A term that is to hold for Pods with the same (or other) value of a label gets the value, now that it is known. */
+/** Resolves matchLabelKeys and mismatchLabelKeys into the label selector, with the values of the Pod's labels. */
 function mergeLabelKeys({ affinity }: Draft<PodSpec>, labels: { readonly [key: string]: string }): void {
   for (const side of [affinity?.podAffinity, affinity?.podAntiAffinity]) {
     for (const { podAffinityTerm } of side?.preferredDuringSchedulingIgnoredDuringExecution ?? []) {
@@ -133,7 +135,7 @@ function mergeTermLabelKeys(term: Draft<PodAffinityTerm>, labels: { readonly [ke
   labelSelector.matchExpressions.push(...added.map(({ key, operator }) => ({ key, operator, values: [labels[key]!] })));
 }
 
-/** Kubelets of old look for AppArmor profiles among the annotations; those of today, in the field. */
+/** Old kubelets read AppArmor profiles from annotations, current ones from the field. */
 function mirrorAppArmorProfiles(pod: Draft<Pod>, spec: Draft<PodSpec>, { warn }: CreateContext): void {
   if (spec.os?.name === 'windows') return;
   const shared = spec.securityContext?.appArmorProfile;

@@ -402,7 +402,7 @@ for (const given of soundVolumes) {
   });
 }
 
-test('all faults are told at once, in the order Kubernetes tells them', () => {
+test("all errors are reported at once, in Kubernetes' order", () => {
   const pod = somePod({ containers: [{ name: '', image: '' }], restartPolicy: 'x', hostname: 'A' });
   assert.deepEqual(
     told(validatePod(pod)).map((fault) => fault.split(':')[0]),

@@ -38,7 +38,7 @@ const maxInt32 = 2 ** 31 - 1;
 const noSpec: PodSpec = { containers: [] };
 const noStatus: PodStatus = {};
 
-/** A Pod to be created. */
+/** Validates a Pod at its creation. */
 export function* validatePod(pod: Pod): Generator<Cause> {
   const { metadata, spec = noSpec } = pod;
   yield* validateMetadataAndSpec(pod);
@@ -61,7 +61,7 @@ function* validateMetadataAndSpec({ metadata, spec = noSpec }: Pod): Generator<C
   }
 }
 
-/** A token is an account's: without one there is none to project. */
+/** Projected tokens need a ServiceAccount. */
 function* validateNoTokens({ volumes }: PodSpec): Generator<Cause> {
   for (const [index, { projected }] of (volumes ?? []).entries()) {
     for (const [position, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
@@ -80,7 +80,7 @@ const mutableFields = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ];
 
-/** A Pod that is there already. */
+/** Validates an update of a Pod. */
 export function* validatePodUpdate(pod: Pod, old: Pod): Generator<Cause> {
   const [spec, before] = [pod.spec ?? noSpec, old.spec ?? noSpec];
   yield* validateKindMetaUpdate(pod.metadata, old.metadata);
@@ -156,7 +156,7 @@ function* validateGatesUpdate({ schedulingGates = [] }: PodSpec, before: PodSpec
   }
 }
 
-/** While a Pod waits to be scheduled, the nodes it may go to can be narrowed. */
+/** While a Pod has scheduling gates, its node selector and affinity may be narrowed. */
 function* validateGatedUpdate(spec: PodSpec, before: PodSpec): Generator<Cause> {
   const [now, was] = [spec.nodeSelector ?? {}, before.nodeSelector ?? {}];
   if (Object.keys(was).some((key) => now[key] !== was[key])) {
@@ -168,7 +168,7 @@ function* validateGatedUpdate(spec: PodSpec, before: PodSpec): Generator<Cause> 
     yield* validateNodeAffinityUpdate(affinity, oldAffinity, 'spec.affinity.nodeAffinity');
 }
 
-/** Terms are alternatives, so one more would widen the choice; requirements within a term narrow it. */
+/** Terms are alternatives, so another term would widen the selection. Requirements within a term narrow it. */
 export function* validateNodeAffinityUpdate(
   affinity: NodeAffinity | undefined,
   old: NodeAffinity | undefined,
@@ -207,7 +207,7 @@ function isNarrower(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
   );
 }
 
-/** The new spec with all that may change as it was. */
+/** Returns the new spec with the old values of its mutable fields. */
 function withoutMutable(spec: PodSpec, before: PodSpec, isGated: boolean): PodSpec {
   const withOldImages = (now: readonly Container[] = [], was: readonly Container[] = []) =>
     now.map((container, index) => withMember(container, 'image', was[index]?.image));
@@ -229,11 +229,11 @@ function withoutMutable(spec: PodSpec, before: PodSpec, isGated: boolean): PodSp
 
 function withMember<T extends object, K extends keyof T>(object: T, member: K, value: T[K] | undefined): T {
   const { [member]: _, ...rest } = object;
-  // The member is left out where it is undefined, which only optional ones are.
+  // An undefined member is omitted. Only optional members are undefined.
   return (value === undefined ? rest : { ...rest, [member]: value }) as T;
 }
 
-/** The status of a Pod, as its kubelet reports it. */
+/** Validates the status that a kubelet reports. */
 export function* validatePodStatusUpdate(pod: Pod, old: Pod): Generator<Cause> {
   yield* validateKindMetaUpdate(pod.metadata, old.metadata);
   yield* validateAnnotationsUpdate(pod, old);
@@ -279,7 +279,7 @@ function* validateConditions({ conditions = [] }: PodStatus): Generator<Cause> {
   }
 }
 
-/** What has ended for good does not run again. */
+/** A terminated container must not run again, unless its restart policy allows it. */
 function* validateTransitions(status: PodStatus, before: PodStatus, spec: PodSpec): Generator<Cause> {
   const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
   for (const list of statusLists) {
@@ -317,7 +317,7 @@ function* validateHostIPs({ hostIP = '', hostIPs = [] }: PodStatus): Generator<C
   yield* validateIPs(hostIPs, 'status.hostIPs');
 }
 
-/** At most one address of each family. */
+/** Validates that there is at most one address of each family. */
 function* validateIPs(addresses: readonly { readonly ip: string }[] = [], path: string): Generator<Cause> {
   for (const [index, { ip }] of addresses.entries()) yield* validateIP(ip, `${path}[${index}]`);
   if (addresses.length < 2) return;
@@ -384,7 +384,7 @@ function* validateAllocated(name: string, { resources }: Container, path: string
   }
 }
 
-/** Ephemeral containers may be added, and then stay as they are. */
+/** Ephemeral containers may be added, and are immutable afterwards. */
 export function* validatePodEphemeralContainersUpdate(pod: Pod, old: Pod): Generator<Cause> {
   if (isMirror(old)) return yield forbidden('', 'static pods do not support ephemeral containers');
   yield* validateKindMetaUpdate(pod.metadata, old.metadata);
@@ -403,7 +403,7 @@ function isMirror({ metadata }: Pod): boolean {
   return metadata.annotations?.[mirrorAnnotation] !== undefined;
 }
 
-/** The resources of a Pod's containers, changed while they run. */
+/** Validates a resize of a Pod's containers. */
 export function* validatePodResize(pod: Pod, old: Pod): Generator<Cause> {
   const [spec, before] = [pod.spec ?? noSpec, old.spec ?? noSpec];
   if ([spec, before].some(({ resources }) => resources?.requests || resources?.limits)) {
@@ -446,7 +446,7 @@ function* validateResizedSpec(pod: Pod, old: Pod, spec: PodSpec, before: PodSpec
   yield* validateOnlyResized(spec, before);
 }
 
-/** A kubelet that can resize tells the resources of what it runs. */
+/** Reports whether the kubelet supports resizing: then it reports the resources of running containers. */
 function canResize({ containerStatuses = [] }: PodStatus = {}): boolean {
   const running = containerStatuses.find(({ state }) => state?.running);
   return running === undefined || running.resources !== undefined;
@@ -513,7 +513,7 @@ function isOnlyResized(container: Container, old: Container): boolean {
   );
 }
 
-/** Resources without CPU and memory; what there was none of before is not compared. */
+/** Returns the resources other than CPU and memory. Lists that were missing before are not compared. */
 function otherResources({ limits, requests }: ResourceRequirements = {}, old: ResourceRequirements = {}): unknown {
   const others = ({ cpu: _, memory: __, ...rest }: ResourceList = {}) => rest;
   return { limits: old.limits ? others(limits) : {}, requests: old.requests ? others(requests) : {} };

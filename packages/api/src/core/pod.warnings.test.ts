@@ -43,7 +43,7 @@ const specs: readonly (readonly [given: Json, warnings: readonly string[]])[] = 
   ],
 ];
 for (const [given, warnings] of specs) {
-  test(`of a Pod with ${JSON.stringify(given)} there is ${warnings.length} to warn about`, () => {
+  test(`a Pod with ${JSON.stringify(given)} has ${warnings.length} warnings`, () => {
     assert.deepEqual([...podWarnings(somePod(given))], warnings);
   });
 }
@@ -68,12 +68,12 @@ const containers: readonly (readonly [given: Json, warning: string])[] = [
   ],
 ];
 for (const [given, warning] of containers) {
-  test(`of a container with ${JSON.stringify(given)} its author is warned`, () => {
+  test(`a container with ${JSON.stringify(given)} is warned about`, () => {
     assert.deepEqual([...podWarnings(withContainer(given))], [`spec.containers[0].${warning}`]);
   });
 }
 
-test('a name that is no label makes an odd hostname', () => {
+test('a name that is not a DNS label is warned about', () => {
   const [warning] = podWarnings(somePod({}, { metadata: { name: 'a.b' } }));
   assert.equal(
     warning,
@@ -81,7 +81,7 @@ test('a name that is no label makes an odd hostname', () => {
   );
 });
 
-test('in a template warnings begin with where it stands', () => {
+test('warnings about a template start with its path', () => {
   const spec = somePod({ terminationGracePeriodSeconds: 5 }).spec!;
   const template = { spec: { ...spec, terminationGracePeriodSeconds: -1 } };
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** What is allowed in a Pod or a template of one, but is probably not meant, or will not be allowed for ever. */
+/** Warnings about Pods and Pod templates: fields that are allowed, but probably not intended or deprecated. */
 
 import { formatAddress, isAddress, parseAddress, parseLegacyAddress, unmap } from '@kruise/values/address';
 import { formatList, quote } from '@kruise/values/go-syntax';
@@ -17,7 +17,7 @@ import type { ProjectedVolumeSource, Volume, VolumeProjection } from './volume.t
 
 type StringMap = { readonly [key: string]: string };
 
-/** Of a Pod to be created. */
+/** Yields the warnings for a Pod at its creation. */
 export function* podWarnings({ metadata, spec = { containers: [] } }: Pod): Generator<string> {
   const faults = validateDns1123Label(metadata.name ?? '');
   if (faults.length > 0) {
@@ -26,12 +26,12 @@ export function* podWarnings({ metadata, spec = { containers: [] } }: Pod): Gene
   yield* specWarnings(spec, metadata.annotations ?? {}, '');
 }
 
-/** Of a template, wherever it stands. */
+/** Yields the warnings for a template. */
 export function* podTemplateWarnings(template: PodTemplateSpec | undefined, path: string): Generator<string> {
   if (template?.spec) yield* specWarnings(template.spec, template.metadata?.annotations ?? {}, `${path}.`);
 }
 
-/** Of the name of an object that Pods are named after. */
+/** Yields the warnings for the name of an object that Pods are named after. */
 export function* podOwnerNameWarnings(name: string | undefined): Generator<string> {
   const faults = validateDns1123Label(name ?? '');
   if (faults.length > 0) yield `metadata.name: this is used in Pod names and hostnames, ${surprising(faults)}`;
@@ -89,7 +89,7 @@ function* specWarnings(spec: PodSpec, annotations: StringMap, prefix: string): G
     if (!securityContext?.seccompProfile && annotations[seccomp] !== undefined) {
       yield `${annotationPath(seccomp)}: ${seccompMessage}`;
     }
-    // Of Pods this is told as the annotation is turned into the field.
+    // For Pods, this warning is issued when the annotation is converted to the field.
     const appArmor = appArmorAnnotationPrefix + name;
     if (prefix && !hasAppArmor && !securityContext?.appArmorProfile && annotations[appArmor] !== undefined) {
       yield `${annotationPath(appArmor)}: deprecated since v1.30; use the "appArmorProfile" field instead`;
@@ -139,7 +139,7 @@ function* schedulingWarnings(spec: PodSpec, path: string): Generator<string> {
 
 const matchesNone = 'a null labelSelector results in matching no pod';
 
-/** Of a term that selects nodes by labels nobody sets any more. */
+/** Yields the warnings for a node selector term with deprecated labels. */
 export function* nodeTermWarnings(
   { matchExpressions }: NodeSelectorTerm,
   path: string,
@@ -184,7 +184,7 @@ function* volumeWarnings(volumes: readonly Volume[], path: string): Generator<st
   for (const volume of volumes) yield* overlapWarnings(volume);
 }
 
-/** Of what a claim asks for. */
+/** Yields the warnings for the spec of a PVC. */
 export function* claimSpecWarnings({ resources }: PersistentVolumeClaimSpec, path: string): Generator<string> {
   yield* fractionWarning(resources?.requests, 'storage', `${path}.resources.requests`);
   yield* fractionWarning(resources?.limits, 'storage', `${path}.resources.limits`);
@@ -217,7 +217,7 @@ function* projectedOverlaps(volume: string, { sources }: ProjectedVolumeSource):
       yield `volume ${quote(volume)} (Projected) has no sources provided`;
       continue;
     }
-    // A source that lists no files is looked at as if it had those of the one before it: so does Kubernetes.
+    // A source without items is treated as if it had those of the previous source, as in Kubernetes.
     files = filesOf(source) ?? files;
     for (const file of files) yield* addFile(earlier, file, volume, 'Projected');
   }
@@ -277,14 +277,17 @@ function* fractionWarnings(list: StringMap | undefined, path: string): Generator
   yield* fractionWarning(list, 'ephemeral-storage', path);
 }
 
-/** There is no half a byte. */
+/** Warns about fractional bytes. */
 function* fractionWarning(list: StringMap | undefined, name: string, path: string): Generator<string> {
   const quantity = list?.[name];
   if (quantity === undefined || isWholeQuantity(quantity)) return;
   yield `${path}[${name}]: fractional byte value ${quote(quantity)} is invalid, must be an integer`;
 }
 
-/** Apply keeps one variable of a name. That is a loss unless the second only adds to the first. */
+/**
+ * Server-side apply keeps one variable of each name. A duplicate loses a value unless the second variable refers to the
+ * first.
+ */
 function* environmentWarnings({ env = [] }: Container | EphemeralContainer, path: string): Generator<string> {
   const names = new Set<string>();
   for (const [index, { name, value = '', valueFrom }] of env.entries()) {
@@ -340,7 +343,7 @@ function goPort({ name = '', hostPort = 0, containerPort, protocol = '', hostIP 
   return `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
 }
 
-/** Of an address in a field that takes more than one spelling of it. */
+/** Yields the warnings for an address in a field that accepts several spellings. */
 export function* addressWarnings(text: string, path: string): Generator<string> {
   const address = parseLegacyAddress(text);
   if (address === undefined) return;

@@ -12,7 +12,7 @@ type Probes = {
   readonly lifecycle?: Lifecycle;
 };
 
-/** What is done in a container while it lives, and to learn whether it does. */
+/** Validates the lifecycle hooks and probes of a container. */
 export function* validateProbes(
   container: Probes,
   gracePeriodSeconds: number | undefined,
@@ -32,7 +32,7 @@ export function* validateProbes(
   if (startupProbe) yield* validateOneSuccess(startupProbe, `${path}.startupProbe`);
 }
 
-/** A probe that decides over a restart cannot wait for a second success. */
+/** Liveness and startup probes must have a success threshold of 1. */
 function* validateOneSuccess(probe: Probe, path: string): Generator<Cause> {
   yield* validateProbe(probe, path);
   if (probe.successThreshold !== 1) yield invalid(`${path}.successThreshold`, probe.successThreshold ?? 0, 'must be 1');
@@ -120,7 +120,7 @@ function* validateHttpGet(action: HTTPGetAction, path: string): Generator<Cause>
   }
 }
 
-/** A port by its number or its name. */
+/** Validates a port number or name. */
 export function validatePort(port: number | string, path: string): readonly Cause[] {
   return refusals(path, port, typeof port === 'number' ? validatePortNumber(port) : validatePortName(port));
 }

@@ -1,4 +1,4 @@
-/** What kinds of resources there are: `cpu`, `hugepages-2Mi`, `example.com/gpu`. */
+/** Resource names: `cpu`, `hugepages-2Mi`, `example.com/gpu`. */
 import { validateQualifiedName } from '@kruise/values/names';
 
 export const hugePagesPrefix = 'hugepages-';
@@ -24,38 +24,38 @@ const standardResources: ReadonlySet<string> = new Set([
   ...[...containerResources].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
 ]);
 
-/** Memory in pages of one size. */
+/** Reports whether a resource is memory in pages of one size. */
 export function isHugePages(name: string): boolean {
   return name.startsWith(hugePagesPrefix);
 }
 
-/** Known to Kubernetes itself rather than to a device plugin. */
+/** Reports whether Kubernetes itself provides a resource, rather than a device plugin. */
 export function isNativeResource(name: string): boolean {
   return !name.includes('/') || name.includes('kubernetes.io/');
 }
 
-/** Offered by a device plugin: counted in whole numbers, never shared. */
+/** Reports whether a device plugin provides a resource. Such resources are integers and are never overcommitted. */
 export function isExtendedResource(name: string): boolean {
   if (isNativeResource(name) || name.startsWith(quotaPrefix)) return false;
   return validateQualifiedName(quotaPrefix + name).length === 0;
 }
 
-/** Counted in whole numbers. */
+/** Reports whether a resource is counted in integers. */
 export function isIntegerResource(name: string): boolean {
   return countedResources.has(name) || isExtendedResource(name);
 }
 
-/** What a container can ask for without naming its provider. */
+/** Reports whether a container may request a resource by an unqualified name. */
 export function isStandardContainerResource(name: string): boolean {
   return containerResources.has(name) || isHugePages(name);
 }
 
-/** What quotas and limits may be about without naming a provider. */
+/** Reports whether quotas and limit ranges may use an unqualified resource name. */
 export function isStandardResource(name: string): boolean {
   return standardResources.has(name) || isHugePages(name) || name.startsWith(quotaPrefix + hugePagesPrefix);
 }
 
-/** Whether more may be used than was requested. */
+/** Reports whether a limit may exceed the request. */
 export function isOvercommitAllowed(name: string): boolean {
   return isNativeResource(name) && !isHugePages(name);
 }

@@ -10,7 +10,7 @@ import { validateResourceName, validateResourceQuantity } from './resources.vali
 const computeResources = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
 const podResources = ['pods', ...computeResources];
 
-/** The scopes a quota can be limited to, and which of the standard resources are counted in each. */
+/** The scopes of a quota, and the standard resources that each scope supports. */
 const scopeResources: { readonly [scope: string]: readonly string[] } = {
   Terminating: podResources,
   NotTerminating: podResources,
@@ -66,7 +66,10 @@ function* validateAmounts(list: { readonly [name: string]: string } | undefined,
   }
 }
 
-/** All that is standard can be counted, but for storage as such, and huge pages only by what is requested. */
+/**
+ * Reports whether a quota may limit a resource: all standard resources except plain storage. Huge pages only as
+ * requests.
+ */
 function isQuotaResource(name: string): boolean {
   return isStandardResource(name) && name !== 'storage';
 }

@@ -4,10 +4,10 @@ import type { ResourceRequirements } from './resources.ts';
 
 type ResourceList = { [name: string]: string };
 
-// Whole numbers and thousandths short enough for 64 bits; only what is finer than a thousandth is rounded.
+// Integers and milli-values that fit into 64 bits. Only values finer than a thousandth are rounded.
 const isCoarse = /^[0-9]{1,12}(?:m|[kMGT]i?|Ki)?$/;
 
-/** No resource is counted finer than by the thousandth. */
+/** Rounds quantities up to thousandths. */
 export function defaultResourceList(list: ResourceList | undefined): void {
   if (list === undefined) return;
   for (const name in list) {
@@ -24,7 +24,7 @@ export function defaultResources(
   defaultResourceList(resources.requests);
 }
 
-/** What is limited is requested, unless a request says otherwise. */
+/** Requests default to limits. */
 export function requestLimits(resources: Draft<ResourceRequirements> | undefined): void {
   if (resources?.limits !== undefined) resources.requests = { ...resources.limits, ...resources.requests };
 }

@@ -23,7 +23,7 @@ import {
 } from './resource-name.ts';
 import type { ResourceClaim, ResourceRequirements } from './resources.ts';
 
-/** What a container requests and is limited to. */
+/** Validates the requests and limits of a container. */
 export function* validateContainerResources(
   { limits, requests, claims }: ResourceRequirements,
   claimNames: ReadonlySet<string>,
@@ -47,8 +47,9 @@ export function* validateContainerResources(
 }
 
 /**
- * Whether there is nothing but some CPU and memory, as nearly always: then there is nothing to say against it. A plain
- * function because it is called for every container, and walking a map is several times slower in a generator.
+ * Reports whether there are only valid amounts of CPU and memory, as in nearly all containers: then there are no
+ * errors. A plain function because it is called for every container, and iterating over a map is several times slower
+ * in a generator.
  */
 export function areUsualResources({ limits, requests, claims }: ResourceRequirements): boolean {
   if (claims) return false;
@@ -66,14 +67,14 @@ function isUsual(name: string, quantity: string): boolean {
   return (name === 'cpu' || name === 'memory') && !isNegative(quantity);
 }
 
-/** What a Pod needs beyond its containers. */
+/** Validates the overhead of a Pod. */
 export function* validateOverhead(overhead: ResourceList, path: string): Generator<Cause> {
   yield* validateContainerResources({ limits: overhead }, new Set(), path);
 }
 
 type ResourceList = { readonly [name: string]: string };
 
-/** The name of a resource anything may be about. */
+/** Validates a resource name of any object. */
 export function* validateResourceName(name: string, path: string): Generator<Cause> {
   const faults = validateQualifiedName(name);
   for (const fault of faults) yield invalidBare(path, name, fault);
@@ -82,7 +83,7 @@ export function* validateResourceName(name: string, path: string): Generator<Cau
   }
 }
 
-/** The name of a resource a container may ask for. */
+/** Validates a resource name of a container. */
 export function* validateContainerResourceName(name: string, path: string): Generator<Cause> {
   yield* validateResourceName(name, path);
   if (!name.includes('/')) {
@@ -92,7 +93,7 @@ export function* validateContainerResourceName(name: string, path: string): Gene
   }
 }
 
-/** An amount of a resource: not negative, and whole where it is counted. */
+/** Validates the quantity of a resource: not negative, and an integer where the resource is counted. */
 export function* validateResourceQuantity(name: string, quantity: string, path: string): Generator<Cause> {
   if (isNegative(quantity)) yield invalid(path, quantity, mustNotBeNegative);
   if (!isWholeQuantity(quantity) && isIntegerResource(name)) {
@@ -102,19 +103,19 @@ export function* validateResourceQuantity(name: string, quantity: string, path: 
 
 const plainlyWhole = /^[0-9]+(?:[kMGTPE]i?)?$/;
 
-/** Whether nothing is cut in parts. */
+/** Reports whether a quantity is an integer. */
 export function isWholeQuantity(text: string): boolean {
   if (plainlyWhole.test(text)) return true;
   const quantity = parseQuantity(text);
   return compareQuantities(quantity, roundUpQuantity(quantity, 0)) === 0;
 }
 
-/** A canonical quantity says so itself. */
+/** Reports whether a canonical quantity is negative. */
 export function isNegative(quantity: string): boolean {
   return quantity.startsWith('-');
 }
 
-/** The structure Kubernetes keeps a quantity in, which it prints here instead of the quantity. */
+/** Formats the Go struct of a quantity, which Kubernetes prints here instead of the quantity. */
 export function goQuantity(text: string): string {
   const { unscaled, scale, family } = parseQuantity(text);
   const amount = `resource.int64Amount{value:${unscaled}, scale:${scale}}`;
@@ -165,7 +166,7 @@ function needsComputeBeside(limits: ResourceList = {}, requests: ResourceList = 
   );
 }
 
-// A cluster's containers ask for the same few amounts again and again.
+// The containers of a cluster use the same few quantities, so parsed ones are cached.
 const quantities = new Map<string, Quantity>();
 const maxQuantities = 4096;
 

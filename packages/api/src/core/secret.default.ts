@@ -1,7 +1,7 @@
 import type { Draft } from '@kruise/schema/draft';
 import type { Secret } from './secret.ts';
 
-/** What was given as text becomes data, which it is from then on. */
+/** Moves stringData into data. */
 export function defaultSecret(secret: Draft<Secret>): void {
   secret.type ||= 'Opaque';
   const { stringData } = secret;

@@ -10,7 +10,7 @@ import type { Secret } from './secret.ts';
 
 const serviceAccountName = 'kubernetes.io/service-account.name';
 
-/** What a Secret of each known type must hold. */
+/** Required content of each built-in type of Secret. */
 const contents: { readonly [type: string]: (data: Data, annotations: Data) => Iterable<Cause> } = {
   *'kubernetes.io/service-account-token'(_, annotations) {
     if (!annotations[serviceAccountName]) yield required(`metadata.annotations[${serviceAccountName}]`);

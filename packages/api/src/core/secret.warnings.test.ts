@@ -6,7 +6,7 @@ import { secretWarnings } from './secret.warnings.ts';
 // A tenant may write a Secret of a megabyte. In quadratic time its blocks take minutes, in linear time milliseconds.
 const unended = Buffer.from('-----BEGIN CERTIFICATE-----\n'.repeat(40_000)).toString('base64');
 
-test('a megabyte of blocks without an end is read in linear time', { timeout: 10_000 }, () => {
+test('a megabyte of unterminated blocks is parsed in linear time', { timeout: 10_000 }, () => {
   const began = performance.now();
   const secret = { type: 'kubernetes.io/tls', metadata: {}, data: { 'tls.crt': unended, 'tls.key': unended } };
   assert.deepEqual(

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { pemBlocks } from '@kruise/values/pem';
 import type { Secret } from './secret.ts';
 
-/** Of a certificate and a key that are not a pair; in the words of Go, whose servers refuse them. */
+/** Warns about a certificate and a key that do not match, with the messages of Go. */
 export function* secretWarnings({ type, data = {} }: Secret): Generator<string> {
   if (type !== 'kubernetes.io/tls') return;
   const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString();

@@ -17,7 +17,7 @@ const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 const procMounts = ['Default', 'Unmasked'];
 const maxAppArmorProfileLength = 4095;
 
-/** The rights of one container. */
+/** Validates the security context of a container. */
 export function* validateSecurityContext(
   context: SecurityContext,
   hasHostUsers: boolean,
@@ -55,7 +55,7 @@ function* validateEscalation(context: SecurityContext, path: string): Generator<
   }
 }
 
-/** The rights all containers of a Pod share. */
+/** Validates the security context of a Pod. */
 export function* validatePodSecurityContext(spec: PodSpec, path: string): Generator<Cause> {
   const { securityContext: context } = spec;
   if (context === undefined) return;
@@ -88,7 +88,7 @@ const sysctlSegment = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const sysctlText = `^(${sysctlSegment}[\\./])*${sysctlSegment}$`;
 const sysctlName = new RegExp(sysctlText);
 const maxSysctlLength = 253;
-// Those of the kernel's settings that each network, or each set of IPC objects, has its own of.
+// Namespaced sysctls: those of the network and IPC namespaces.
 const networkSysctl = /^net\./;
 const ipcSysctl = /^(?:fs\.mqueue\.|kernel\.(?:sem|shm(?:all|max|mni|_rmid_forced)?|msg(?:max|mnb|mni)?)$)/;
 
@@ -110,7 +110,7 @@ function* validateSysctls(spec: PodSpec, sysctls: readonly Sysctl[], path: strin
   }
 }
 
-/** A sysctl may be written with slashes for dots and dots for slashes. */
+/** Normalizes a sysctl, which may be written with slashes and dots swapped. */
 function withDots(name: string): string {
   if (/[./]/.exec(name)?.[0] !== '/') return name;
   return name.replace(/[./]/g, (separator) => (separator === '.' ? '/' : '.'));
@@ -175,7 +175,7 @@ function* validateWindowsOptions(options: WindowsSecurityContextOptions, path: s
   }
 }
 
-/** Why a name such as `DOMAIN\user` is none on Windows. */
+/** Returns the errors of a Windows user name such as `DOMAIN\user`. */
 function* userNameFaults(name: string): Generator<string> {
   if (name === '') return yield 'runAsUserName cannot be an empty string';
   if (/[\x00-\x1f\x7f]/.test(name)) return yield 'runAsUserName cannot contain control characters';
@@ -206,7 +206,7 @@ export const seccompContainerPrefix = 'container.seccomp.security.alpha.kubernet
 export const appArmorAnnotationPrefix = 'container.apparmor.security.beta.kubernetes.io/';
 const localhost = 'localhost/';
 
-/** Profiles as they were given before there were fields for them. */
+/** Validates profiles in the deprecated annotations. */
 export function* validateProfileAnnotations(annotations: StringMap, spec: PodSpec, path: string): Generator<Cause> {
   const podProfile = annotations[seccompPodAnnotation];
   if (podProfile !== undefined) yield* validateSeccompName(podProfile, `${path}.${seccompPodAnnotation}`);
@@ -234,7 +234,7 @@ function namesOf({ initContainers = [], containers, ephemeralContainers = [] }: 
   return [...initContainers, ...(containers ?? []), ...ephemeralContainers].map(({ name }) => name);
 }
 
-/** Where a profile is given both ways, both must say the same. */
+/** A profile that is given as annotation and field must be the same. */
 export function* validateProfilesMatch(
   annotations: StringMap | undefined,
   spec: PodSpec,

@@ -1,12 +1,12 @@
 import type { Service, ServiceSpec } from './service.ts';
 
-/** Whether traffic from outside the cluster can come to it. */
+/** Reports whether a Service is reachable from outside the cluster. */
 export function isExternallyAccessible({ type, externalIPs }: ServiceSpec): boolean {
   if (type === 'LoadBalancer' || type === 'NodePort') return true;
   return type === 'ClusterIP' && (externalIPs ?? []).length > 0;
 }
 
-/** Whether every node has a port that tells load balancers if Pods of it run there. */
+/** Reports whether a Service needs a health check node port, at which load balancers find the nodes with its Pods. */
 export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): boolean {
   return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 }
@@ -19,12 +19,12 @@ export function needsClusterIP({ type }: ServiceSpec): boolean {
   return type !== 'ExternalName';
 }
 
-/** Whether its name stands for its Pods themselves, without an address in between. */
+/** Reports whether a Service is headless: its DNS name resolves to its Pods. */
 export function isHeadless({ clusterIPs = [] }: ServiceSpec): boolean {
   return clusterIPs.length === 1 && clusterIPs[0] === 'None';
 }
 
-/** Whether it has an address of its own. */
+/** Reports whether a Service has a cluster IP. */
 export function hasClusterIP({ spec }: Service): boolean {
   return Boolean(spec?.clusterIP) && spec?.clusterIP !== 'None';
 }

@@ -6,8 +6,8 @@ import { isExternallyAccessible, needsClusterIP, needsHealthCheck, needsNodePort
 type Spec = Draft<ServiceSpec>;
 
 /**
- * What became meaningless with a change of type goes, provided the writer left it as it was: the server may have
- * filled it in, and nobody should have to know all such fields to change a type.
+ * Clears fields that a change of the type makes meaningless, if the client left them unchanged: the server may have set
+ * them, and a client should not need to know all of them to change the type.
  */
 export function prepareServiceForUpdate(service: Draft<Service>, old: Service): void {
   const [spec, before] = [(service.spec ??= {}), old.spec ?? {}];
@@ -48,8 +48,8 @@ function hasNoNewNodePorts(spec: ServiceSpec, before: ServiceSpec): boolean {
 }
 
 /**
- * Fills in what a writer left out and the server had chosen before: the address and its family, node ports by the
- * names of their ports. Whoever reads, changes a label and writes back an older form of a Service loses nothing.
+ * Restores values that the server had allocated and the client omitted: the address and its family, and node ports by
+ * port name. A client that updates an older form of a Service loses nothing.
  */
 export function keepAllocations(service: Draft<Service>, old: Service): void {
   const [spec, before] = [(service.spec ??= {}), old.spec ?? {}];
@@ -72,7 +72,7 @@ function keepNodePorts(spec: Spec, before: ServiceSpec): void {
   }
 }
 
-/** The older field for one address and the newer for several are kept in step for writers that know but the older. */
+/** Keeps `clusterIP` and `clusterIPs` consistent for clients that know only the former. */
 export function mirrorClusterIPs(service: Draft<Service>, old: Service | undefined): void {
   const spec = (service.spec ??= {});
   if (!old) {

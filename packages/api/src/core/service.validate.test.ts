@@ -168,7 +168,7 @@ const warnings: readonly (readonly [spec: Json, warnings: readonly string[]])[] 
   ],
 ];
 for (const [spec, expected] of warnings) {
-  test(`a Service with ${JSON.stringify(spec)} is warned about so`, () => {
+  test(`a Service with ${JSON.stringify(spec)} is warned about`, () => {
     assert.deepEqual([...serviceWarnings(withSpec(spec))], expected);
   });
 }

@@ -121,7 +121,9 @@ function* validateAffinity({ sessionAffinity, sessionAffinityConfig: config }: S
   }
 }
 
-/** The addresses of a Service and their families, as far as that goes without knowing the cluster's. */
+/**
+ * Validates the addresses and IP families of a Service, as far as possible without the configuration of the cluster.
+ */
 export function* validateServiceAddresses({ spec = {} }: Service, old: Service | undefined): Generator<Cause> {
   if (spec.type === 'ExternalName') return;
   const { clusterIP = '', clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
@@ -163,7 +165,7 @@ export function* validateServiceAddresses({ spec = {} }: Service, old: Service |
   }
 }
 
-/** The family of a valid address. */
+/** Returns the family of a valid address. */
 export function familyOf(text: string): 'IPv4' | 'IPv6' {
   const address = parseLegacyAddress(text);
   return address && unmap(address).family === 6 ? 'IPv6' : 'IPv4';
@@ -261,7 +263,7 @@ export function* validateServiceUpdate(service: Service, old: Service): Generato
   yield* validate(service, old);
 }
 
-/** A second address may come and go; the first stays. */
+/** A secondary address may be added or removed. The primary address is immutable. */
 function* validateAddressChange(spec: ServiceSpec, before: ServiceSpec): Generator<Cause> {
   if (isHeadless(spec) && isHeadless(before)) return;
   const [now, old] = [spec.clusterIPs ?? [], before.clusterIPs ?? []];
@@ -330,7 +332,7 @@ function* validateIngress(
   if (hostname) yield* validateHostname(hostname, `${path}.hostname`);
 }
 
-/** The name a load balancer is reached by. */
+/** Validates the host name of a load balancer. */
 export function* validateHostname(hostname: string, path: string): Generator<Cause> {
   yield* refusals(path, hostname, validateDns1123Subdomain(hostname));
   if (parseLegacyAddress(hostname)) yield invalid(path, hostname, 'must be a DNS name, not an IP address');
@@ -357,7 +359,7 @@ export function* serviceWarnings(service: Service): Generator<string> {
 
 export function* serviceStatusWarnings({ status }: Service): Generator<string> {
   for (const [index, { ip }] of (status?.loadBalancer?.ingress ?? []).entries()) {
-    // Kubernetes names the ingress, not the address in it.
+    // Kubernetes reports the path of the ingress, not of its address.
     if (ip) yield* addressWarnings(ip, `status.loadBalancer.ingress[${index}]`);
   }
 }

@@ -6,7 +6,7 @@ import type { ServiceAccount } from './serviceaccount.ts';
 
 const enforceMountableSecrets = 'kubernetes.io/enforce-mountable-secrets';
 
-/** Of the Secrets of an account only the names count. */
+/** Keeps only the names of an account's Secrets. */
 export function prepareServiceAccount(account: Draft<ServiceAccount>): void {
   if (account.secrets) account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }));
 }

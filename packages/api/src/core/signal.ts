@@ -1,6 +1,6 @@
 import * as s from '@kruise/schema';
 
-/** A signal that stops a container, by its name on the container's system. */
+/** The stop signal of a container, by its name on the container's operating system. */
 export const signal = s.oneOf('v1.Signal', [
   'SIGABRT',
   'SIGALRM',

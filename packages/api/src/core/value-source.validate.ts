@@ -1,4 +1,4 @@
-/** Values taken from elsewhere: a field of the Pod, a container's resources, a key of a ConfigMap or Secret. */
+/** Validation of value sources: a field of the Pod, a container's resources, a key of a ConfigMap or Secret. */
 import { type Cause, invalid, notSupported, required } from '@kruise/schema/field-error';
 import { validateConfigMapKey, validateDns1123Subdomain, validateQualifiedName } from '@kruise/values/names';
 import { refusals } from '../meta/value.validate.ts';
@@ -9,7 +9,7 @@ import type {
   SecretKeySelector,
 } from './value-source.ts';
 
-/** Where the value of a field goes, which decides what may be asked for. */
+/** The destination of a value, which determines the permitted fields. */
 export type Destination = 'environment' | 'volume';
 
 const selectableFields: Readonly<Record<Destination, readonly string[]>> = {
@@ -33,7 +33,7 @@ const knownFields: ReadonlySet<string> = new Set([
   'spec.schedulerName',
   'status.phase',
 ]);
-// What spec.nodeName was called before v1.
+// The name of spec.nodeName before v1.
 const formerNames: ReadonlyMap<string, string> = new Map([['spec.host', 'spec.nodeName']]);
 
 export function* validateFieldRef(
@@ -49,7 +49,7 @@ export function* validateFieldRef(
   } else yield* validateFieldPath(fieldPath, destination, path);
 }
 
-/** Splits `metadata.labels['app']` into the field and the key; undefined where the path has no subscript. */
+/** Splits `metadata.labels['app']` into the field and the key; undefined if the path has no subscript. */
 export function splitSubscript(fieldPath: string): readonly [field: string, key: string] | undefined {
   const opening = fieldPath.indexOf("['", 1);
   const closing = fieldPath.length - 2;

@@ -30,7 +30,7 @@ import type {
 
 export type ValidVolumes = ReadonlyMap<string, Volume>;
 
-/** Yields what is wrong with a Pod's volumes, and returns those with which nothing is: containers may mount them. */
+/** Yields the errors of a Pod's volumes, and returns the valid ones, which containers may mount. */
 export function* validateVolumes(
   volumes: readonly Volume[],
   podName: string | undefined,
@@ -81,7 +81,7 @@ function* validateSource(volume: Volume, podName: string | undefined, path: stri
   if (given.length === 0) yield required(path, 'must specify a volume type');
 }
 
-/** Nearly always one, and then there is no order to be put into. */
+/** Returns the sources of a volume. Nearly all volumes have one, which needs no sorting. */
 function sourcesOf(volume: Volume): readonly Source[] {
   const given: Source[] = [];
   for (const member in volume) {
@@ -96,7 +96,7 @@ type SourceName = keyof VolumeSource;
 type Source = {
   readonly name: SourceName;
   readonly check: Check<unknown>;
-  /** Where its faults are found, if that is not its name. */
+  /** The path for errors, if it differs from the name. */
   readonly path?: string;
   readonly pathIfSecond?: string;
 };
@@ -106,11 +106,11 @@ function source<N extends SourceName>(
   check: Check<NonNullable<VolumeSource[N]>>,
   paths: Pick<Source, 'path' | 'pathIfSecond'> = {},
 ): Source {
-  // The table is read by name, so a check meets no source but its own.
+  // The table is keyed by name, so each check gets only its own source.
   return { name, check: check as Check<unknown>, ...paths };
 }
 
-/** Asks no more than that these members are given. */
+/** Returns a check that only requires some members. */
 function needs<T>(...members: readonly (keyof T & string)[]): Check<T> {
   return function* (value, path) {
     for (const member of members) if (isMissing(value[member])) yield required(`${path}.${member}`);
@@ -121,7 +121,7 @@ function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-/** In the order, and with the slips of the pen in paths, that clients know from Kubernetes. */
+/** Sources in Kubernetes' order, with the paths that Kubernetes reports, including its mistakes. */
 const sources: readonly Source[] = [
   source('emptyDir', function* ({ sizeLimit }, path) {
     if (sizeLimit !== undefined && isNegative(sizeLimit)) {
@@ -216,7 +216,7 @@ const sources: readonly Source[] = [
 
 const sourcesByName: ReadonlyMap<string, Source> = new Map(sources.map((source) => [source.name, source]));
 
-/** Where a volume comes from, of a kind that Pods and PersistentVolumes name alike. */
+/** Validates a volume source that Pods and PersistentVolumes have in common. */
 export function validateVolumeSource(name: SourceName, value: unknown, path: string): Iterable<Cause> {
   const source = sourcesByName.get(name);
   return source ? source.check(value, path) : [];
@@ -400,7 +400,7 @@ function* validateProjection(
   if (Object.keys(part).length > 1) yield forbidden(path, 'may not specify more than 1 volume type per source');
 }
 
-/** Two sources must not give the same file; which of them is named depends on the second. */
+/** Two sources must not provide the same file. The reported path is that of the second one. */
 function* takeFile(files: Set<string>, file: string, named: string, path: string): Generator<Cause> {
   if (!file) return;
   if (files.has(file)) yield invalid(path, named, 'conflicting duplicate paths');
@@ -460,7 +460,7 @@ function* validateEphemeral({ volumeClaimTemplate }: EphemeralVolumeSource, path
   yield* validatePersistentVolumeClaimSpec(spec, `${path}.volumeClaimTemplate.spec`);
 }
 
-/** Of the metadata of what is made from a template, only labels and annotations are the template's to give. */
+/** A template may set only labels and annotations of the metadata. */
 function* validateTemplateMeta(metadata: ObjectMeta, path: string): Generator<Cause> {
   yield* validateAnnotations(metadata.annotations, `${path}.annotations`);
   yield* validateLabels(metadata.labels, `${path}.labels`);
@@ -485,12 +485,12 @@ const templateMetaFields = [
   'managedFields',
 ] as const;
 
-/** The field as the structure in Go is called, with a small first letter: that is how it is told. */
+/** Returns the field name of the Go struct with a lower-case first letter, as Kubernetes reports it. */
 function goName(field: string): string {
   return field === 'uid' ? 'uID' : field;
 }
 
-/** An ephemeral volume's claim is named after the Pod and the volume, and that must be a name. */
+/** The PVC of an ephemeral volume is named after the Pod and the volume. The name must be valid. */
 function* validateClaimName(name: string, podName: string | undefined, path: string): Generator<Cause> {
   if (!podName || !name) return;
   const claimName = `${podName}-${name}`;

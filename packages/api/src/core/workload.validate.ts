@@ -1,4 +1,4 @@
-/** What all kinds ask that keep Pods made from a template. */
+/** Validation rules that all workloads with a Pod template share. */
 import { type Cause, forbidden, invalid, required } from '@kruise/schema/field-error';
 import { intValue } from '@kruise/values/int-or-string';
 import { validatePercent } from '@kruise/values/names';
@@ -12,13 +12,13 @@ import type { PodTemplateSpec } from './pod-template.ts';
 const selectorType = 'v1.LabelSelector';
 
 type SelectorRules = {
-  /** As messages call it: `deployment`. */
+  /** The name of the kind in messages: `deployment`. */
   readonly kind: string;
-  /** What is said beside its faults of a selector that has any. */
+  /** The message for an invalid selector, beside its errors. */
   readonly ifInvalid: string;
 };
 
-/** A selector that must be given, and not be empty. Returns whether it can be matched with labels at all. */
+/** Validates a selector, which is required and must not be empty. Returns whether it can be matched against labels. */
 export function* validateOwnSelector(
   selector: LabelSelector | null | undefined,
   { kind, ifInvalid }: SelectorRules,
@@ -40,7 +40,9 @@ export function* validateOwnSelector(
   return isValid;
 }
 
-/** The Pods made must be those the selector finds. No selector finds none; an empty one is not held against them. */
+/**
+ * The template's labels must match the selector. A missing selector matches nothing; an empty one is not reported here.
+ */
 export function* validateSelected(
   selector: LabelSelector | null | undefined,
   template: PodTemplateSpec,
@@ -51,7 +53,7 @@ export function* validateSelected(
   yield invalidStringMap(`${path}.metadata.labels`, labels, '`selector` does not match template `labels`');
 }
 
-/** Pods that are kept running are restarted, and have no end of their own. */
+/** The Pods of a workload must have the restart policy Always, and no deadline. */
 export function* validateEndless({ spec }: PodTemplateSpec, kind: string, path: string): Generator<Cause> {
   yield* oneOf(`${path}.spec.restartPolicy`, spec?.restartPolicy ?? '', ['Always']);
   if (spec?.activeDeadlineSeconds !== undefined) {
@@ -59,7 +61,7 @@ export function* validateEndless({ spec }: PodTemplateSpec, kind: string, path: 
   }
 }
 
-/** A selector stays what it was. */
+/** Validates that the selector is immutable. */
 export function* validateSameSelector(
   selector: LabelSelector | null | undefined,
   old: LabelSelector | null | undefined,
@@ -78,7 +80,7 @@ export function* validateAtMostAll(value: number | string, path: string): Genera
   }
 }
 
-/** Whether a count or percentage is nothing; a text that is neither counts as nothing. */
+/** Reports whether a count or percentage is 0. Any other text counts as 0. */
 export function isZero(value: number | string): boolean {
   return (typeof value === 'string' ? (percentOf(value) ?? intValue(value)) : value) === 0;
 }
@@ -89,12 +91,12 @@ function percentOf(text: string): number | undefined {
 
 type Counts = { readonly [name: string]: unknown };
 
-/** Numbers of a status: none negative. */
+/** Validates that the counters of a status are not negative. */
 export function* validateCounts(status: Counts, names: readonly string[]): Generator<Cause> {
   for (const name of names) yield* nonNegative(`status.${name}`, status[name] as number | undefined);
 }
 
-/** No part of the replicas is more than all of them. */
+/** No counter may exceed the replicas. */
 export function* validateParts(status: Counts, names: readonly string[], path = 'readyReplicas'): Generator<Cause> {
   const count = (name: string) => (status[name] as number | undefined) ?? 0;
   for (const name of names) {
@@ -106,7 +108,7 @@ export function* validateParts(status: Counts, names: readonly string[], path = 
   }
 }
 
-/** How often a name was taken only ever grows. */
+/** The collision count must not decrease. */
 export function* validateCollisions(
   { collisionCount: now }: { readonly collisionCount?: number } = {},
   { collisionCount: was }: { readonly collisionCount?: number } = {},

@@ -32,7 +32,7 @@ export function defaultEndpointSlice({ ports }: Draft<EndpointSlice>): void {
   }
 }
 
-/** Where an endpoint is has its own fields by now; the labels that used to say so are not taken any more. */
+/** Drops topology labels of new endpoints, which have fields for the topology now. */
 export function prepareEndpointSlice({ endpoints }: Draft<EndpointSlice>, old?: EndpointSlice): void {
   const keepsNodeHints = (old?.endpoints ?? []).some(({ hints }) => hints?.forNodes !== undefined);
   const isChanged = !old || !isSame(endpoints ?? [], old.endpoints ?? []);
@@ -42,7 +42,7 @@ export function prepareEndpointSlice({ endpoints }: Draft<EndpointSlice>, old?: 
   }
 }
 
-/** Labels count as well: consumers find their slices by them. */
+/** Reports whether a slice has changed, including its labels, by which consumers select slices. */
 export function isEndpointSliceChanged(slice: EndpointSlice, old: EndpointSlice): boolean {
   if (!isSame(slice.metadata.labels ?? {}, old.metadata.labels ?? {})) return true;
   return (['addressType', 'endpoints', 'ports'] as const).some(
@@ -65,7 +65,7 @@ function* validate(slice: EndpointSlice, old: EndpointSlice | undefined): Genera
   yield* choice('addressType', addressType, ['FQDN', 'IPv4', 'IPv6']);
   yield* validatePorts(ports ?? []);
   const faults = [...validateEndpoints(endpoints ?? [], addressType)];
-  // What was once let in stays, as long as it stays the same.
+  // Invalid endpoints that are already stored are tolerated while they do not change.
   if (faults.length > 0 && !(old && isSame(old.endpoints ?? [], endpoints ?? []))) yield* faults;
 }
 

@@ -1,7 +1,7 @@
 import type { Event as CoreEvent } from '../core/event.ts';
 import type { Event } from './event.ts';
 
-/** What the older group calls the fields of the newer. */
+/** Field names in the events.k8s.io group and in the core group. */
 const names = [
   ['regarding', 'involvedObject'],
   ['note', 'message'],
@@ -19,12 +19,12 @@ function renamed(object: object, to: ReadonlyMap<string, string>): object {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [to.get(name) ?? name, value]));
 }
 
-/** The same event as the core group shows it, which is how events are stored. */
+/** Converts an event to the core group, in which events are stored. */
 export function toCoreEvent(event: Event): CoreEvent {
   return { involvedObject: {}, ...renamed(event, older), apiVersion: 'v1' } as CoreEvent;
 }
 
-/** An event of the core group as the newer group shows it. */
+/** Converts an event of the core group to the events.k8s.io group. */
 export function fromCoreEvent(event: CoreEvent): Event {
   return { ...renamed(event, newer), apiVersion: 'events.k8s.io/v1' } as Event;
 }

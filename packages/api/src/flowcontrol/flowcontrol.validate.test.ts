@@ -100,7 +100,7 @@ const cases: readonly [name: string, faults: readonly string[], expected: readon
 
 for (const [name, faults, expected] of cases) test(name, () => assert.deepEqual(faults, expected));
 
-test('what is left out is filled in', () => {
+test('missing fields get defaults', () => {
   const draft = { spec: {} } as unknown as Draft<FlowSchema>;
   defaultFlowSchema(draft);
   assert.equal(draft.spec?.matchingPrecedence, 1000);

@@ -26,7 +26,7 @@ export function* validateFlowSchemaStatus({ status }: FlowSchema): Generator<Cau
   yield* validateConditions(status?.conditions);
 }
 
-/** The conditions of a schema or of a priority level. */
+/** Validates the conditions of a FlowSchema or of a priority level. */
 export function* validateConditions(
   conditions: readonly { readonly type?: string }[] | null | undefined,
 ): Generator<Cause> {
@@ -77,7 +77,7 @@ function* validateRules(rule: PolicyRulesWithSubjects, path: string): Generator<
 }
 
 const subjectFields = { ServiceAccount: 'serviceAccount', User: 'user', Group: 'group' } as const;
-/** In the order in which Kubernetes looks at those that do not belong. */
+/** Subject fields in the order in which Kubernetes reports those that must not be set. */
 const otherFields = ['serviceAccount', 'user', 'group'] as const;
 
 function* validateSubject(subject: Subject, path: string): Generator<Cause> {

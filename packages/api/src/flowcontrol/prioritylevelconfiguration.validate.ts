@@ -11,7 +11,7 @@ import type {
 } from './prioritylevelconfiguration.ts';
 
 const mostQueues = 10_000_000;
-/** A hash has no more bits than this to deal hands from. */
+/** Number of hash bits that are available for shuffle sharding. */
 const mostHashBits = 60;
 const preserveZero = 'flowcontrol.k8s.io/preserve-zero-concurrency-shares';
 

@@ -9,8 +9,8 @@ import { imageListPullJobSpec } from './imagelistpulljob.ts';
 
 const doc = 'Starts a Job, a BroadcastJob or an ImageListPullJob by the clock.';
 
-// The schema names no field of this object, so a server keeps none; programs that pass a template on without a
-// server may still find labels and annotations in it, hence the type.
+// The schema has no fields of this object, so a server drops all of them. Programs that pass on a template without a
+// server may still have labels and annotations in it, hence the type.
 const templateMetadata = s.object({}) as s.ObjectNode & s.Typed<ObjectMeta>;
 
 const broadcastJobTemplate = s.object({

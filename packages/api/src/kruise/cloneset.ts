@@ -144,7 +144,7 @@ const scaleStrategyAsWritten = s.object({
   excludePreparingDelete,
 });
 
-/** The spec as Go writes it, without the default that the server adds: `enablePVCReuse` is left out where it is false. */
+/** The spec as Go writes it, without the default that the server adds: `enablePVCReuse` is omitted if it is false. */
 export const cloneSetSpecAsWritten = s.object({
   ...identityFields,
   scaleStrategy: s.optional(scaleStrategyAsWritten, 'How Pods are added and removed.'),

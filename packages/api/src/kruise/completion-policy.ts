@@ -1,6 +1,6 @@
 import * as s from '@kruise/schema';
 
-/** When a job that runs on many nodes is over. */
+/** Completion policy of a job that runs on many nodes. */
 export const completionPolicy = s.object({
   type: s.optional(
     s.oneOf(['Always', 'Never']),

@@ -3,7 +3,7 @@ import * as s from '@kruise/schema';
 const status = s.oneOf(['True', 'False', 'Unknown']);
 const type = s.string();
 
-/** What is known of a workload in one respect, in the form most Kruise kinds use. */
+/** A condition in the form that most Kruise kinds use. */
 export const condition = s.object({
   type: s.required(type, 'Which respect this condition is about.'),
   status: s.required(status, 'Whether it holds: True, False or Unknown.'),
@@ -13,7 +13,7 @@ export const condition = s.object({
 });
 export type Condition = s.TypeOf<typeof condition>;
 
-/** A condition of a job, which also tells when it was last looked at. */
+/** A condition of a job, which has the time of its last probe too. */
 export const jobCondition = s.object({
   type: s.required(type, 'Which event in the life of the job this is.'),
   status: s.required(status, 'Whether it has happened: True, False or Unknown.'),
@@ -24,7 +24,7 @@ export const jobCondition = s.object({
 });
 export type JobCondition = s.TypeOf<typeof jobCondition>;
 
-/** The condition of `metav1`, with the limits its schema sets in a CRD. */
+/** The condition of `metav1`, with the limits that its schema has in a CRD. */
 export const standardCondition = s.object({
   type: s.required(
     s.string({

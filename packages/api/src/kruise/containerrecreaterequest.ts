@@ -10,7 +10,7 @@ const doc = 'Asks that containers of a running Pod be stopped and started afresh
 const phases = ['Pending', 'Recreating', 'Succeeded', 'Failed', 'Completed'] as const;
 const failurePolicies = ['Fail', 'Ignore'] as const;
 
-// As of a container's preStop hook, less the sleep.
+// The preStop hook of a container, without the sleep action.
 const preStop = s.object({
   exec: s.pointer(execAction, 'A command to run in the container.'),
   httpGet: s.pointer(httpGetAction, 'A request to make to the container.'),
@@ -30,7 +30,7 @@ const container = s.object({
 });
 export type ContainerRecreateRequestContainer = s.TypeOf<typeof container>;
 
-/** The two versions differ in which values the schema refuses. */
+/** Returns the spec of a version. The versions differ in the values that the schema refuses. */
 function specWith<N extends s.Node & s.Typed<'Fail' | 'Ignore'>>(limits: s.Constraints, failurePolicy: N) {
   const strategy = s.object({
     failurePolicy: s.optional(

@@ -10,7 +10,7 @@ import { kruiseDefinitions } from './crds.ts';
 const codec = codecOf(customResourceDefinition.root);
 
 for (const definition of kruiseDefinitions({ url: 'https://localhost/convert' })) {
-  test(`a server takes ${definition.metadata.name}`, () => {
+  test(`a server accepts ${definition.metadata.name}`, () => {
     const unknown: string[] = [];
     const draft = codec.fromJson(definition, { onUnknown: (path) => unknown.push(path) });
     defaultCustomResourceDefinition(draft as Draft<CustomResourceDefinition>);

@@ -22,18 +22,18 @@ import { workloadSpread, workloadSpreadV1alpha1 } from './workloadspread.ts';
 
 /** All versions of a kind. */
 export type VersionedKind = {
-  /** The version objects are stored in, and that controllers work on. */
+  /** The storage version, which controllers use. */
   readonly stored: Kind;
   /** Versions that are only served. */
   readonly older: readonly Kind[];
   /**
-   * How one version becomes another: by the `/convert` webhook of kruise-manager where fields moved or were renamed,
-   * by changing nothing but `apiVersion` where they did not.
+   * Conversion between versions: by the `/convert` webhook of kruise-manager if fields were moved or renamed, otherwise
+   * only `apiVersion` changes.
    */
   readonly conversion: 'None' | 'Webhook';
 };
 
-/** Every kind of Kruise, in order of name. */
+/** All kinds of Kruise, sorted by name. */
 export const kruiseKinds: readonly VersionedKind[] = [
   { stored: advancedCronJob, older: [advancedCronJobV1alpha1], conversion: 'None' },
   { stored: broadcastJob, older: [broadcastJobV1alpha1], conversion: 'None' },
@@ -55,7 +55,7 @@ export const kruiseKinds: readonly VersionedKind[] = [
   { stored: workloadSpread, older: [workloadSpreadV1alpha1], conversion: 'Webhook' },
 ];
 
-/** The definitions of all kinds, for servers that reach the conversion webhook like this. */
+/** Returns the CRDs of all kinds, with this client configuration of the conversion webhook. */
 export function kruiseDefinitions(clientConfig: WebhookClientConfig): Definition[] {
   const byWebhook = {
     strategy: 'Webhook',

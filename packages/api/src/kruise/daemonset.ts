@@ -37,7 +37,7 @@ function rollingUpdateWith<N extends s.Node>(rollingUpdateType: N) {
 export const rollingUpdateDaemonSet = rollingUpdateWith(s.oneOf(['Standard', 'InPlaceIfPossible']));
 export type RollingUpdateDaemonSet = s.TypeOf<typeof rollingUpdateDaemonSet>;
 
-// Surging is an old name for Standard with maxSurge, taken as such when the object is admitted.
+// Surging is an old name for Standard with maxSurge. Admission replaces it.
 const rollingUpdateDaemonSetV1alpha1 = rollingUpdateWith(s.oneOf(['Standard', 'InPlaceIfPossible', 'Surging']));
 
 function updateStrategyWith<N extends s.Node>(rollingUpdate: N) {

@@ -2,11 +2,11 @@ import * as s from '@kruise/schema';
 import { labelSelector, labelSelectorRequirement } from '../meta/label-selector.ts';
 import { completionPolicy } from './completion-policy.ts';
 
-/** When a node fetches an image it may have already. */
+/** Image pull policy: pull always, or only if the image is not present. */
 export const imagePullPolicy = s.oneOf(['Always', 'IfNotPresent']);
 export type ImagePullPolicy = s.TypeOf<typeof imagePullPolicy>;
 
-/** What a container runtime is told about the Pod an image is fetched for. */
+/** Metadata that is passed to the container runtime for an image pull. */
 export const sandboxConfig = s.object({
   labels: s.optional(s.map(s.string()), 'Labels of the Pod sandbox.'),
   annotations: s.optional(s.map(s.string()), 'Annotations of the Pod sandbox.'),
@@ -27,7 +27,7 @@ const nodeSelector = s.object(
   { mapType: 'atomic' },
 );
 
-/** What jobs that fetch images share. */
+/** Fields that image pull jobs share. */
 export const imagePullJobTemplate = {
   pullSecrets: s.optional(
     s.list(s.string()),

@@ -1,10 +1,10 @@
 import * as s from '@kruise/schema';
 
-/** How a Pod is moved to a new revision. */
+/** The way to update a Pod to a new revision. */
 export const podUpdatePolicy = s.oneOf(['ReCreate', 'InPlaceIfPossible', 'InPlaceOnly']);
 export type PodUpdatePolicy = s.TypeOf<typeof podUpdatePolicy>;
 
-/** How the containers of a running Pod are exchanged without replacing the Pod. */
+/** Settings of in-place updates. */
 export const inPlaceUpdateStrategy = s.object({
   gracePeriodSeconds: s.optional(
     s.int32(),

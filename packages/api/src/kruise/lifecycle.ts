@@ -17,7 +17,7 @@ const lifecycleHook = s.object({
 });
 export type LifecycleHook = s.TypeOf<typeof lifecycleHook>;
 
-/** Points at which a Pod waits for somebody else before the workload goes on. */
+/** Lifecycle hooks, at which a Pod waits for another controller. */
 export const lifecycle = s.object({
   preDelete: s.pointer(
     lifecycleHook,

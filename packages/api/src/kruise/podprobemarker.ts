@@ -3,7 +3,7 @@ import { probe } from '../core/probe.ts';
 import { kind } from '../meta/kind.ts';
 import { labelSelector } from '../meta/label-selector.ts';
 
-/** What a probe of Kruise can find. */
+/** The result of a probe. */
 export const probeState = s.oneOf(['Succeeded', 'Failed', 'Unknown']);
 export type ProbeState = s.TypeOf<typeof probeState>;
 

@@ -5,14 +5,14 @@ import { labelSelector } from '../meta/label-selector.ts';
 const doc =
   'Limits how many Pods of an application may be unavailable, whoever deletes, evicts, updates or resizes them.';
 
-// Unlike the reference of other kinds, none of the three is demanded by the schema.
+// Unlike in the references of other kinds, the schema requires none of the three fields.
 const targetRef = s.object({
   apiVersion: s.optional(s.string(), 'Group and version of the workload, such as apps.kruise.io/v1beta1.'),
   kind: s.optional(s.string(), 'Kind of the workload, such as CloneSet.'),
   name: s.optional(s.string(), 'Name of the workload.'),
 });
 
-/** What can be done to a Pod that a budget may forbid. */
+/** Operations on a Pod that a budget may refuse. */
 export const protectedOperation = s.enumeration(['DELETE', 'UPDATE', 'EVICT', 'RESIZE']);
 export type ProtectedOperation = s.TypeOf<typeof protectedOperation>;
 

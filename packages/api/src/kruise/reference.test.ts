@@ -10,7 +10,7 @@ const reference: { readonly [name: string]: unknown } | undefined = existsSync(f
 
 const definitions = kruiseDefinitions({ url: 'https://kruise.example.com/convert' });
 
-test('every definition of the reference is reproduced, fact by fact', (context) => {
+test('every CRD of OpenKruise is reproduced', (context) => {
   if (!reference) return context.diagnostic('not compared: the reference is not beside this project');
   const ours = Object.fromEntries(
     definitions.map(({ metadata, spec: { conversion: _, ...facts } }) => [metadata.name, withoutDescriptions(facts)]),
@@ -30,7 +30,7 @@ test('every kind is stored in its newest version, and converted where versions d
   }
 });
 
-/** The reference has no documentation: that of ours is our own. */
+/** Removes descriptions, which are our own. */
 function withoutDescriptions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDescriptions);
   if (typeof value !== 'object' || value === null) return value;

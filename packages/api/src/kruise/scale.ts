@@ -1,6 +1,6 @@
 import type { ScalePaths } from '@kruise/schema/kind';
 
-/** Where the workloads that can be scaled keep their numbers. */
+/** JSON paths of the scale subresource of workloads. */
 export const scalePaths: ScalePaths = {
   specReplicasPath: '.spec.replicas',
   statusReplicasPath: '.status.replicas',

@@ -81,11 +81,11 @@ const sidecarFields = {
   ),
 };
 
-/** A container, with all fields a container of a Pod has, and what a SidecarSet needs to know beyond them. */
+/** A container with all fields of a Pod's container, and the additional fields of a SidecarSet. */
 export type SidecarContainer = Container & s.FieldsType<typeof sidecarFields>;
 export const sidecarContainer = s.preserved<SidecarContainer>({ partial: sidecarFields });
 
-/** The same with every field known, in Go's order: what hashes and revisions are made of. */
+/** A sidecar with all fields known, in Go's order, for hashes and revisions. */
 export const typedSidecarContainer = s.object({ ...container.fields, ...sidecarFields });
 
 export const sidecarSetUpdateStrategy = s.object({

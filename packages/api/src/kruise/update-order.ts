@@ -13,7 +13,7 @@ const orderTerm = s.object({
   ),
 });
 
-/** Which Pods are updated first. */
+/** Priority strategy: the order in which Pods are updated. */
 export const updatePriorityStrategy = s.object({
   orderPriority: s.optional(
     s.list(orderTerm),
@@ -32,6 +32,6 @@ const scatterTerm = s.object({
   value: s.required(s.string(), 'Label value of the Pods to spread over the update.'),
 });
 
-/** Pods that are spread evenly over the update instead of following one another. */
+/** Scatter strategy: Pods that are spread evenly over the update instead of being updated in a row. */
 export const updateScatterStrategy = s.list(scatterTerm);
 export type UpdateScatterStrategy = s.TypeOf<typeof updateScatterStrategy>;

@@ -1,22 +1,22 @@
 /**
- * The names Kruise writes on objects and reads from them. Other programs rely on them, so they do not change.
- * Where a value matters it is said; `"true"` is the text.
+ * Labels, annotations, conditions and other names that Kruise writes and reads. Other programs rely on them, so they do
+ * not change. The comment gives the value where it matters; `"true"` is the string.
  */
 
 // Groups
 
-/** The API group of all kinds of Kruise but one. */
+/** The API group of all kinds of Kruise except PodUnavailableBudget. */
 export const appsGroup = 'apps.kruise.io';
 /** The API group of PodUnavailableBudget. */
 export const policyGroup = 'policy.kruise.io';
 
-// Life of a Pod
+// Pod lifecycle
 
-/** Pod label: the state of its life, one of `lifecycleStates`. */
+/** Pod label: the lifecycle state, one of `lifecycleStates`. */
 export const lifecycleStateLabel = 'lifecycle.apps.kruise.io/state';
-/** Pod annotation: when that state was entered, RFC 3339. */
+/** Pod annotation: the time of the last state transition, RFC 3339. */
 export const lifecycleTimestampAnnotation = 'lifecycle.apps.kruise.io/timestamp';
-/** The states a Pod of a Kruise workload passes through. */
+/** The lifecycle states of a Pod of a Kruise workload. */
 export const lifecycleStates = [
   'PreparingNormal',
   'Normal',
@@ -26,71 +26,71 @@ export const lifecycleStates = [
   'PreparingDelete',
 ] as const;
 export type LifecycleState = (typeof lifecycleStates)[number];
-/** Pod label: its workload should delete this Pod; the value does not matter. */
+/** Pod label: the workload should delete this Pod. Any value. */
 export const specifiedDeleteLabel = 'apps.kruise.io/specified-delete';
 /** Pod condition and readiness gate: False while the Pod is updated in place. */
 export const inPlaceUpdateReadyCondition = 'InPlaceUpdateReady';
-/** Pod condition and readiness gate: False while anybody at Kruise wants the Pod not ready. */
+/** Pod condition and readiness gate: False while any component of Kruise holds the Pod not ready. */
 export const kruisePodReadyCondition = 'KruisePodReady';
 
-// Updating in place
+// In-place update
 
-/** Pod annotation: how far the last update in place is, as JSON. */
+/** Pod annotation: the state of the last in-place update, as JSON. */
 export const inPlaceUpdateStateAnnotation = 'apps.kruise.io/inplace-update-state';
-/** Pod annotation: the same, as older releases wrote it. */
+/** Pod annotation: the state of the last in-place update, as older releases wrote it. */
 export const inPlaceUpdateStateLegacyAnnotation = 'inplace-update-state';
-/** Pod annotation: what will be changed when the grace period is over, as JSON. */
+/** Pod annotation: the changes to apply after the grace period, as JSON. */
 export const inPlaceUpdateGraceAnnotation = 'apps.kruise.io/inplace-update-grace';
-/** Pod annotation: the same, as older releases wrote it. */
+/** Pod annotation: the changes to apply after the grace period, as older releases wrote it. */
 export const inPlaceUpdateGraceLegacyAnnotation = 'inplace-update-grace';
-/** Pod annotation: IDs and hashes of the running containers, as JSON; written by the daemon of the node. */
+/** Pod annotation: IDs and hashes of the running containers, as JSON. Written by kruise-daemon. */
 export const runtimeContainersMetaAnnotation = 'apps.kruise.io/runtime-containers-meta';
 
-// Fetching images ahead of an update
+// Image pre-download
 
-/** Workload annotation: how many nodes fetch the new image at the same time. */
+/** Workload annotation: the number of nodes that pull the new image in parallel. */
 export const imagePreDownloadParallelismAnnotation = 'apps.kruise.io/image-predownload-parallelism';
-/** Workload annotation: seconds one attempt to fetch the new image may take. */
+/** Workload annotation: the timeout of one attempt to pull the new image, in seconds. */
 export const imagePreDownloadTimeoutSecondsAnnotation = 'apps.kruise.io/image-predownload-timeout-seconds';
-/** Workload annotation: how many updated Pods must be ready before images are fetched. */
+/** Workload annotation: the number of updated Pods that must be ready before images are pre-downloaded. */
 export const imagePreDownloadMinUpdatedReadyPodsAnnotation = 'apps.kruise.io/image-predownload-min-updated-ready-pods';
-/** ControllerRevision label, `"true"`: the jobs that fetch its images have been created. The key does repeat itself. */
+/** ControllerRevision label, `"true"`: the image pull jobs have been created. The key does repeat itself. */
 export const imagePreDownloadCreatedLabel = 'apps.kruise.io/pre-predownload-created';
-/** ControllerRevision label, `"true"`: its images need not be fetched. */
+/** ControllerRevision label, `"true"`: its images need no pre-download. */
 export const imagePreDownloadIgnoredLabel = 'apps.kruise.io/image-predownload-ignored';
 
 // CloneSet
 
-/** Label of Pods and volume claims: the ID that the two have in common. */
+/** Label of Pods and PVCs: the instance ID that both share. */
 export const cloneSetInstanceIdLabel = 'apps.kruise.io/cloneset-instance-id';
-/** CloneSet label of v1alpha1, `"true"`: as `scaleStrategy.excludePreparingDelete` of v1beta1. */
+/** CloneSet label of v1alpha1, `"true"`: `scaleStrategy.excludePreparingDelete` of v1beta1. */
 export const cloneSetExcludePreparingDeleteLabel = 'apps.kruise.io/cloneset-scaling-exclude-preparing-delete';
-/** ControllerRevision annotation: a hash of the volume claim templates it was made with. */
+/** ControllerRevision annotation: the hash of the PVC templates of the revision. */
 export const cloneSetVolumeClaimTemplateHashAnnotation = 'kruise.io/cloneset-volumeclaimtemplate-hash';
 
 // StatefulSet and DaemonSet
 
-/** Annotation of a volume claim being enlarged: the name of the StatefulSet that waits for it. */
+/** Annotation of a PVC that is being expanded: the name of the StatefulSet that waits for it. */
 export const ownedByStatefulSetAnnotation = 'apps.kruise.io/owned-by-asts';
-/** DaemonSet annotation of v1alpha1, `"true"`: as `scaleStrategy.partitionedScaling` of v1beta1. */
+/** DaemonSet annotation of v1alpha1, `"true"`: `scaleStrategy.partitionedScaling` of v1beta1. */
 export const daemonSetProgressiveCreateAnnotation = 'daemonset.kruise.io/progressive-create-pod';
 
 // Jobs
 
 /** Pod label: the name of its BroadcastJob. */
 export const broadcastJobNameLabel = 'broadcastjob-name';
-/** Pod label: the uid of its BroadcastJob. */
+/** Pod label: the UID of its BroadcastJob. */
 export const broadcastJobUidLabel = 'broadcastjob-controller-uid';
-/** Annotation of a job an AdvancedCronJob started: the time it was scheduled for, RFC 3339. */
+/** Annotation of a job that an AdvancedCronJob started: its scheduled time, RFC 3339. */
 export const scheduledAtAnnotation = 'apps.kruise.io/scheduled-at';
-/** EphemeralJob finalizer: its containers have to be looked after first. */
+/** EphemeralJob finalizer: its containers must be cleaned up first. */
 export const ephemeralContainersCleanupFinalizer = 'apps.kruise.io/ephemeralcontainers-cleanup';
-/** Environment variable of a container an EphemeralJob added: the uid of the job. */
+/** Environment variable of a container that an EphemeralJob added: the UID of the job. */
 export const ephemeralJobIdEnv = 'KRUISE_EJOB_ID';
 
 // Images
 
-/** Finalizer of an ImagePullJob: the Secrets copied for it have to be released first. */
+/** Finalizer of an ImagePullJob: the Secrets copied for it must be released first. */
 export const imagePullJobFinalizer = 'apps.kruise.io/deletion-protection';
 /** Annotation of a copied Secret: namespace and name of the original. */
 export const imagePullSecretSourceAnnotation = 'imagepulljobs.kruise.io/source-key';
@@ -98,111 +98,117 @@ export const imagePullSecretSourceAnnotation = 'imagepulljobs.kruise.io/source-k
 export const imagePullSecretReferencesAnnotation = 'imagepulljobs.kruise.io/references';
 /** Annotation of a copied Secret, `batch`: several jobs share the copy. */
 export const imagePullSecretModeAnnotation = 'imagepulljobs.kruise.io/mode';
-/** Annotation a container runtime is given with an image to fetch: who fetches it. */
+/** Annotation for the container runtime on an image pull: the component that pulls it. */
 export const pullingImageByAnnotation = 'apps.kruise.io/pulling-image-by';
-/** NodeImage label: there need not be a node of that name. */
+/** NodeImage label: a node of this name need not exist. */
 export const fakeNodeImageLabel = 'apps.kruise.io/fake-nodeimage';
-/** The namespace Secrets are copied to so that the daemons may read them. */
+/** The namespace of the copied Secrets, which the daemons may read. */
 export const daemonConfigNamespace = 'kruise-daemon-config';
 
 // SidecarSet
 
 /** Annotation of a SidecarSet and of its Pods: the hash of the sidecars. */
 export const sidecarSetHashAnnotation = 'kruise.io/sidecarset-hash';
-/** Annotation of a SidecarSet and of its Pods: the hash of the sidecars, images left out. */
+/** Annotation of a SidecarSet and of its Pods: the hash of the sidecars without their images. */
 export const sidecarSetHashWithoutImageAnnotation = 'kruise.io/sidecarset-hash-without-image';
-/** Pod annotation: the SidecarSets it has sidecars of, sorted and joined by commas. */
+/** Pod annotation: the injected SidecarSets, sorted and joined by commas. */
 export const sidecarSetInjectedListAnnotation = 'kruise.io/sidecarset-injected-list';
-/** Pod annotation: how far the last update of its sidecars is, as JSON by SidecarSet. */
+/** Pod annotation: the state of the last in-place update of its sidecars, as JSON by SidecarSet. */
 export const sidecarSetInPlaceUpdateStateAnnotation = 'kruise.io/sidecarset-inplace-update-state';
-/** Pod annotation: which of two containers works, as JSON by sidecar. */
+/** Pod annotation: the working container of each hot-upgrade pair, as JSON by sidecar. */
 export const sidecarSetWorkingHotUpgradeAnnotation = 'kruise.io/sidecarset-working-hotupgrade-container';
-/** Prefix of a Pod annotation: the version of the container named after it. */
+/** Prefix of a Pod annotation: the version of the container whose name follows. */
 export const sidecarSetVersionAnnotationPrefix = 'version.sidecarset.kruise.io/';
 /** Prefix of a Pod annotation: the version of the other container of the pair. */
 export const sidecarSetVersionAltAnnotationPrefix = 'versionalt.sidecarset.kruise.io/';
-/** ControllerRevision label: the SidecarSet it is of. */
+/** ControllerRevision label: the name of its SidecarSet. */
 export const sidecarSetNameLabel = 'kruise.io/sidecarset-name';
-/** Label of a ControllerRevision, and in v1alpha1 of a SidecarSet: a version its owner gave it. */
+/** Label of a ControllerRevision, and in v1alpha1 of a SidecarSet: the custom version. */
 export const sidecarSetCustomVersionLabel = 'apps.kruise.io/sidecarset-custom-version';
-/** SidecarSet annotation, `"true"`: Pods it matches are left alone by the SidecarSet it is a trial of. */
+/** SidecarSet annotation, `"true"`: a canary. The base SidecarSet ignores Pods that the canary matches. */
 export const sidecarSetCanaryAnnotation = 'apps.kruise.io/sidecarset-canary';
-/** SidecarSet annotation: the name of the SidecarSet it is a trial of. */
+/** SidecarSet annotation: the name of the base SidecarSet of a canary. */
 export const sidecarSetBaseAnnotation = 'apps.kruise.io/sidecarset-base';
 /** Pod condition: whether the sidecars can be updated in place. */
 export const sidecarSetUpgradableCondition = 'SidecarSetUpgradable';
 /** Environment variable of every sidecar, `"true"`. */
 export const sidecarInjectedEnv = 'IS_INJECTED';
-/** Environment variable of a sidecar that is updated hot: its version. */
+/** Environment variable of a hot-upgrade sidecar: its version. */
 export const sidecarSetVersionEnv = 'SIDECARSET_VERSION';
-/** Environment variable of a sidecar that is updated hot: the version of the other container of the pair. */
+/** Environment variable of a hot-upgrade sidecar: the version of the other container of the pair. */
 export const sidecarSetVersionAltEnv = 'SIDECARSET_VERSION_ALT';
 
 // UnitedDeployment and WorkloadSpread
 
-/** Label of a workload of a UnitedDeployment and of its Pods: the domain. */
+/** Label of a workload of a UnitedDeployment and of its Pods: the subset. */
 export const subsetNameLabel = 'apps.kruise.io/subset-name';
 /** Label of a workload of a UnitedDeployment and of its Pods: the name of the revision. */
 export const unitedDeploymentRevisionLabel = 'apps.kruise.io/controller-revision-hash';
-/** Annotation of a workload of a UnitedDeployment: the patch of its domain, as it was carried out. */
+/** Annotation of a workload of a UnitedDeployment: the applied patch of its subset. */
 export const subsetPatchAnnotation = 'apps.kruise.io/subset-patch';
-/** Pod label, `"true"` or `"false"`: whether it waits for a node while a stand-in runs elsewhere. */
+/**
+ * Pod label, `"true"` or `"false"`: the Pod is reserved, and waits for a node while a substitute runs in another
+ * subset.
+ */
 export const reservedPodLabel = 'apps.kruise.io/united-deployment-reserved-pod';
-/** Pod annotation: the WorkloadSpread and the group it was sent to, as JSON. */
+/** Pod annotation: the WorkloadSpread and the assigned subset, as JSON. */
 export const matchedWorkloadSpreadAnnotation = 'apps.kruise.io/matched-workloadspread';
-/** WorkloadSpread annotation, `"true"`: Pods that were there before are not given the metadata of the patch. */
+/** WorkloadSpread annotation, `"true"`: existing Pods do not get the metadata of the patch. */
 export const ignorePatchExistingPodsAnnotation = 'workloadspread.kruise.io/ignore-patch-existing-pods-metadata';
 
 // PodUnavailableBudget and deletion protection
 
-/** PodUnavailableBudget annotation of v1alpha1: as `protectOperations` of v1beta1, joined by commas. */
+/** PodUnavailableBudget annotation of v1alpha1: `protectOperations` of v1beta1, joined by commas. */
 export const protectOperationsAnnotation = 'kruise.io/pub-protect-operations';
-/** PodUnavailableBudget annotation of v1alpha1: as `protectTotalReplicas` of v1beta1. */
+/** PodUnavailableBudget annotation of v1alpha1: `protectTotalReplicas` of v1beta1. */
 export const protectTotalReplicasAnnotation = 'pub.kruise.io/protect-total-replicas';
-/** Pod annotation, true in the words of Go's ParseBool: no budget holds the Pod back. */
+/** Pod annotation, parsed by Go's ParseBool: true exempts the Pod from budgets. */
 export const noProtectAnnotation = 'pub.kruise.io/no-protect';
 /** Pod annotation: the PodUnavailableBudget it belongs to. */
 export const relatedBudgetAnnotation = 'pub.kruise.io/related-pub';
-/** Pod annotation: the same, as older releases wrote it. */
+/** Pod annotation: the PodUnavailableBudget it belongs to, as older releases wrote it. */
 export const relatedBudgetLegacyAnnotation = 'kruise.io/related-pub';
-/** Prefix of a Pod label: with any such label the Pod counts as unavailable to budgets. */
+/** Prefix of a Pod label: a Pod with any such label counts as unavailable for budgets. */
 export const unavailablePodLabelPrefix = 'unavailable-pod.kruise.io/';
-/** Label of an object that must not be deleted: `Always`, or `Cascading` while something depends on it. */
+/** Label of a protected object: `Always` refuses deletion, `Cascading` refuses it while the object has dependents. */
 export const deleteProtectionLabel = 'policy.kruise.io/delete-protection';
 
 // ContainerRecreateRequest
 
-/** ContainerRecreateRequest label: the uid of the Pod. */
+/** ContainerRecreateRequest label: the UID of the Pod. */
 export const recreatePodUidLabel = 'crr.apps.kruise.io/pod-uid';
 /** ContainerRecreateRequest label: the node of the Pod. */
 export const recreateNodeNameLabel = 'crr.apps.kruise.io/node-name';
-/** ContainerRecreateRequest label, `"true"` until it is over: what the daemons watch. */
+/** ContainerRecreateRequest label, `"true"` until the request is complete. The daemons watch it. */
 export const recreateActiveLabel = 'crr.apps.kruise.io/active';
-/** Finalizer of a ContainerRecreateRequest that keeps the Pod not ready; in v1alpha1 also the annotation of since when. */
+/**
+ * Finalizer of a ContainerRecreateRequest that holds the Pod not ready. In v1alpha1 also the annotation with the start
+ * time.
+ */
 export const recreateUnreadyAcquired = 'crr.apps.kruise.io/unready-acquired';
-/** ContainerRecreateRequest annotation of v1alpha1: as `status.containerStatusSnapshot` of v1beta1, as JSON. */
+/** ContainerRecreateRequest annotation of v1alpha1: `status.containerStatusSnapshot` of v1beta1, as JSON. */
 export const recreateSyncContainerStatusesAnnotation = 'crr.apps.kruise.io/sync-container-statuses';
-/** ContainerRecreateRequest condition: True from when the Pod was made not ready. */
+/** ContainerRecreateRequest condition: True since the Pod was made not ready. */
 export const preRecreateGraceCondition = 'PreRecreateGrace';
 
 // Probes
 
-/** Pod annotation: the PodProbeMarkers that probe it, where the daemon cannot. */
+/** Pod annotation: the PodProbeMarkers that apply to it, if no daemon runs their probes. */
 export const podProbeMarkerListAnnotation = 'kruise.io/podprobemarker-list';
-/** Pod annotation: the probes, as JSON, where the daemon cannot run them. */
+/** Pod annotation: the probes as JSON, if no daemon runs them. */
 export const podProbeAnnotation = 'kruise.io/podprobe';
-/** PodProbeMarker finalizer: its probes have to be taken off the nodes first. */
+/** PodProbeMarker finalizer: its probes must be removed from the nodes first. */
 export const nodePodProbeCleanupFinalizer = 'kruise.io/node-pod-probe-cleanup';
-/** Pod annotation, `"true"`: liveness probes are left to Kruise. */
+/** Pod annotation, `"true"`: Kruise runs the liveness probes. */
 export const enhancedLivenessAnnotation = 'apps.kruise.io/using-enhanced-liveness';
-/** Pod annotation: the liveness probes that were left to Kruise, as JSON. */
+/** Pod annotation: the liveness probes that Kruise runs, as JSON. */
 export const containerProbeContextAnnotation = 'apps.kruise.io/container-probe-context';
 
 // PersistentPodState and ResourceDistribution
 
-/** Pod annotation: the PersistentPodState that chose its node. */
+/** Pod annotation: the PersistentPodState that set its node affinity. */
 export const injectedPersistentPodStateAnnotation = 'kruise.io/injected-persistent-pod-state';
-/** Workload annotation, `"true"`: make a PersistentPodState for it. */
+/** Workload annotation, `"true"`: generate a PersistentPodState. */
 export const autoGeneratePersistentPodStateAnnotation = 'kruise.io/auto-generate-persistent-pod-state';
 /** Workload annotation: its `requiredPersistentTopology`, joined by commas. */
 export const requiredPersistentTopologyAnnotation = 'kruise.io/required-persistent-topology';
@@ -210,46 +216,46 @@ export const requiredPersistentTopologyAnnotation = 'kruise.io/required-persiste
 export const preferredPersistentTopologyAnnotation = 'kruise.io/preferred-persistent-topology';
 /** Workload annotation: its `persistentPodAnnotations`, joined by commas. */
 export const persistentPodAnnotationsAnnotation = 'kruise.io/persistent-pod-annotations';
-/** Annotation of a distributed object: a hash of what was distributed. */
+/** Annotation of a distributed object: a hash of the resource. */
 export const distributedHashAnnotation = 'kruise.io/resourcedistribution.resource.hashcode';
-/** Annotation of a distributed object: the ResourceDistribution it is from. */
+/** Annotation of a distributed object: its ResourceDistribution. */
 export const distributedFromAnnotation = 'kruise.io/resourcedistribution.resource.from';
 
-// Containers in order, and sidecars of jobs
+// Container launch priority, and sidecars of jobs
 
 /** Pod annotation, `Ordered`: start the containers one after the other. */
 export const launchPriorityAnnotation = 'apps.kruise.io/container-launch-priority';
 /** Pod annotation, `"true"`: all containers may start. */
 export const launchPriorityCompletedAnnotation = 'apps.kruise.io/container-launch-priority-completed';
-/** Environment variable of a container: its priority; the greater one starts earlier. */
+/** Environment variable of a container: its priority. A higher priority starts earlier. */
 export const launchPriorityEnv = 'KRUISE_CONTAINER_PRIORITY';
-/** Environment variable that keeps a container from starting before its turn. */
+/** Environment variable that blocks the start of a container until its priority is reached. */
 export const launchBarrierEnv = 'KRUISE_CONTAINER_BARRIER';
-/** Environment variable of a container, `"true"`: end it when the containers beside it have ended. */
+/** Environment variable of a container, `"true"`: terminate it when the other containers have exited. */
 export const terminateSidecarEnv = 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT';
-/** Environment variable of a container: end it by this image, where the daemon cannot. */
+/** Environment variable of a container: terminate it by switching to this image, where no daemon can stop it. */
 export const terminateSidecarWithImageEnv = 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT_WITH_IMAGE';
-/** Environment variable of a container, `"true"`: how it ends says nothing about the Pod. */
+/** Environment variable of a container, `"true"`: its exit code does not affect the Pod's phase. */
 export const terminateSidecarIgnoreExitCodeEnv = 'KRUISE_TERMINATE_SIDECAR_IGNORE_EXIT_CODE';
 
-// What goes beyond OpenKruise, and only where it is asked for
+// Opt-in extensions beyond OpenKruise
 
-/** CloneSet annotation, `"true"`: Pods that can be updated in place are, before any are made ahead of them. */
+/** CloneSet annotation, `"true"`: Pods that can be updated in place are updated before surge Pods are created. */
 export const inPlaceBeforeSurgeAnnotation = 'apps.kruise.io/in-place-before-surge';
-/** CloneSet annotation, `"true"`: when a rollout has run out of time, an event says what holds it up. */
+/** CloneSet annotation, `"true"`: when a rollout exceeds its deadline, an event reports its blockers. */
 export const reportRolloutBlockersAnnotation = 'apps.kruise.io/report-rollout-blockers';
 
-// The installation
+// Installation
 
-/** The namespace Kruise is installed in unless asked otherwise. */
+/** The default namespace of Kruise. */
 export const kruiseNamespace = 'kruise-system';
-/** The ConfigMap there with what administrators allow. */
+/** The ConfigMap in this namespace with the settings of administrators. */
 export const kruiseConfigurationName = 'kruise-configuration';
-/** Key of that ConfigMap: the annotations SidecarSets may put on Pods. */
+/** Key of the ConfigMap: annotations that SidecarSets may patch on Pods. */
 export const sidecarSetMetadataWhiteListKey = 'SidecarSet_PatchPodMetadata_WhiteList';
-/** Key of that ConfigMap: further workloads a PersistentPodState may be for. */
+/** Key of the ConfigMap: custom workloads that a PersistentPodState may target. */
 export const persistentPodStateWhiteListKey = 'PPS_Watch_Custom_Workload_WhiteList';
-/** Key of that ConfigMap: further workloads a WorkloadSpread may be for. */
+/** Key of the ConfigMap: custom workloads that a WorkloadSpread may target. */
 export const workloadSpreadWhiteListKey = 'WorkloadSpread_Watch_Custom_Workload_WhiteList';
-/** Label of nodes without a daemon, and of the requests for them: with the value `virtual-kubelet`. */
+/** Label of nodes without a daemon, and of their requests, with the value `virtual-kubelet`. */
 export const virtualKubeletLabel = 'type';

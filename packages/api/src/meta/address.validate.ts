@@ -1,4 +1,7 @@
-/** Addresses and blocks of them, in fields as old as Kubernetes: more spellings are taken than anyone should use. */
+/**
+ * Validation of addresses and CIDR blocks in fields that have existed since the beginning, and accept more spellings
+ * than recommended.
+ */
 import { type Cause, invalid } from '@kruise/schema/field-error';
 import {
   type Address,
@@ -16,19 +19,19 @@ import {
 import { quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 
-/** An address. One that was there before is taken as it is. */
+/** Validates an address. An unchanged one is accepted as it is. */
 export function* validateLegacyIP(text: string, path: string, before: readonly string[] = []): Generator<Cause> {
   if (before.includes(text) || parseLegacyAddress(text) !== undefined) return;
   yield invalid(path, text, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)');
 }
 
-/** A block. One that was there before is taken as it is. */
+/** Validates a CIDR block. An unchanged one is accepted as it is. */
 export function* validateLegacyCIDR(text: string, path: string, before: readonly string[] = []): Generator<Cause> {
   if (before.includes(text) || legacyPrefixOf(text) !== undefined) return;
   yield invalid(path, text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)');
 }
 
-/** The block a text stands for, if it does for one. */
+/** Parses a CIDR block; undefined if it is invalid. */
 export function legacyPrefixOf(text: string): Prefix | undefined {
   return attempt(() => parseLegacyPrefix(text));
 }
@@ -44,7 +47,7 @@ function attempt<T>(parse: () => T): T | undefined {
 
 type Range = { readonly family: 4 | 6; readonly bits: bigint; readonly length: number };
 
-/** Addresses nothing can be reached at from elsewhere, and what is said of them. */
+/** Ranges that are not reachable from elsewhere, and the messages about them. */
 const unreachable: readonly { readonly ranges: readonly Range[]; readonly detail: string }[] = [
   {
     ranges: [
@@ -73,7 +76,7 @@ function isIn({ family, bits }: Address, range: Range): boolean {
   return family === range.family && bits >> BigInt((family === 4 ? 32 : 128) - range.length) === range.bits;
 }
 
-/** The address of something traffic is sent to. */
+/** Validates the address of an endpoint. */
 export function* validateEndpointIP(text: string, path: string): Generator<Cause> {
   const parsed = parseLegacyAddress(text);
   if (parsed === undefined) return yield invalid(path, text, 'must be a valid IP address');
@@ -84,7 +87,7 @@ export function* validateEndpointIP(text: string, path: string): Generator<Cause
   }
 }
 
-/** Of a block in a field that takes more than one spelling of it. */
+/** Yields the warnings for a CIDR block in a field that accepts several spellings. */
 export function* cidrWarnings(text: string, path: string): Generator<string> {
   const legacy = legacyPrefixOf(text);
   if (legacy === undefined) return;

@@ -9,7 +9,7 @@ const reasonFault = `a condition reason must start with alphabetic character, op
 const maxReasonLength = 1024;
 const maxMessageLength = 32768;
 
-/** Conditions of the form that kinds of today share. */
+/** Validates conditions of the standard form. */
 export function* validateConditions(conditions: readonly Condition[] | undefined, path: string): Generator<Cause> {
   const seen = new Set<string>();
   for (const [index, condition] of (conditions ?? []).entries()) {

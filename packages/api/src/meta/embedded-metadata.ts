@@ -5,7 +5,7 @@ import { validateObjectMeta } from './object-meta.validate.ts';
 
 const codec = codecOf(objectMeta);
 
-/** How the metadata of objects inside custom resources is read and checked: as that of any object. */
+/** Rules for the metadata of objects embedded in custom resources: the same as for any object. */
 export const embeddedMetadata: MetadataRules = {
   read(metadata) {
     const unknown: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * Values that Kubernetes shows in its messages as its own structures, not as the JSON they came in. Names and order of
- * their members are those of the JSON, begun with a capital: what the original prints besides, pointers and empty
- * members, tells nobody anything.
+ * Values that Kubernetes prints in messages as Go structs, not as JSON. Names and order of the members are those of the
+ * JSON, capitalized. Pointers and empty members, which Kubernetes prints too, are omitted because they are not
+ * informative.
  */
 import { type Cause, duplicate, invalid, notSupported } from '@kruise/schema/field-error';
 import { formatGoSyntax, goStringMap, quote } from '@kruise/values/go-syntax';
@@ -42,28 +42,28 @@ function goIntOrString(value: number | string): string {
   return `intstr.IntOrString{Type:${type}, IntVal:${integer}, StrVal:${quote(text)}}`;
 }
 
-/** `Invalid value: cpu: detail`, of the names of resources, which know how to print themselves. */
+/** `Invalid value: cpu: detail`, for resource names, which format themselves. */
 export function invalidBare(field: string, text: string, detail: string): Cause {
   return { ...invalid(field, '', ''), message: withDetail(`Invalid value: ${text}`, detail) };
 }
 
-/** `Invalid value: 2026-01-01 00:00:00 +0000 UTC: detail`, of times, which do too. */
+/** `Invalid value: 2026-01-01 00:00:00 +0000 UTC: detail`, for times, which format themselves too. */
 export function invalidTime(field: string, time: string, detail: string): Cause {
   return invalidBare(field, `${time.replace('T', ' ').replace(/(\.0*|(\.\d*[1-9])0*)?Z$/, '$2')} +0000 UTC`, detail);
 }
 
-/** `Duplicate value: cpu`, likewise. */
+/** `Duplicate value: cpu`, for resource names. */
 export function duplicateBare(field: string, text: string): Cause {
   return { ...duplicate(field, ''), message: `Duplicate value: ${text}` };
 }
 
-/** `Unsupported value: cpu: supported values: …`, likewise. */
+/** `Unsupported value: cpu: supported values: …`, for resource names. */
 export function unsupportedBare(field: string, text: string, known: readonly string[]): Cause {
   const cause = notSupported(field, '', known);
   return { ...cause, message: cause.message.replace('""', () => text) };
 }
 
-/** `Invalid value: detail`, where the value would not help. */
+/** `Invalid value: detail`, without the value. */
 export function invalidWithoutValue(field: string, detail: string): Cause {
   return { ...invalid(field, '', ''), message: `Invalid value: ${detail}` };
 }

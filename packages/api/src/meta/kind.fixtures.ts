@@ -1,4 +1,4 @@
-/** Objects for the tests of kinds' rules: decoded and defaulted, as validation meets them. */
+/** Objects for validation tests: decoded and defaulted, as validation gets them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codecOf } from '@kruise/schema/codec';
@@ -8,7 +8,7 @@ import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 
 export type Json = { readonly [key: string]: unknown };
 
-/** Makes objects of a kind: sound ones, but for what is given. */
+/** Returns a function that makes valid objects of a kind, with the given changes. */
 export function objectsOf<T>(kind: Kind<T>, sound: Json, setDefaults: (draft: Draft<T>) => void = () => {}) {
   const codec = codecOf(kind.root);
   return (given: Json = {}): T => {
@@ -31,14 +31,14 @@ export function objectsOf<T>(kind: Kind<T>, sound: Json, setDefaults: (draft: Dr
   };
 }
 
-/** Faults as a reader of the answer sees them, each once. */
+/** Formats errors as clients see them, each once. */
 export function told(causes: Iterable<Cause>): readonly string[] {
   return [...new Set(Array.from(causes, ({ field, message }) => `${field}: ${message}`))];
 }
 
 export type Row = readonly [name: string, given: Json, faults: readonly string[]];
 
-/** Tests that each object has just the faults that are told of it. */
+/** Tests that each object has exactly the given errors. */
 export function faultsAre<T>(
   make: (given: Json) => T,
   validate: (object: T) => Iterable<Cause>,
@@ -49,7 +49,7 @@ export function faultsAre<T>(
 
 export type ChangeRow = readonly [name: string, before: Json, after: Json, faults: readonly string[]];
 
-/** The same of changes. */
+/** Tests that each update has exactly the given errors. */
 export function changeFaultsAre<T>(
   make: (given: Json) => T,
   validate: (object: T, old: T) => Iterable<Cause>,

@@ -4,7 +4,7 @@ import { listMeta } from './list-meta.ts';
 import { objectMeta } from './object-meta.ts';
 import { typeMeta } from './type-meta.ts';
 
-/** What a kind's file says of it; the rest follows by Kubernetes' conventions. */
+/** The declaration of a kind. Everything else follows Kubernetes' conventions. */
 export type KindFacts<F extends s.Fields> = {
   readonly group: string;
   readonly version: string;
@@ -17,7 +17,7 @@ export type KindFacts<F extends s.Fields> = {
   readonly subresources?: readonly string[];
   readonly scale?: ScalePaths;
   readonly columns?: readonly Column[];
-  /** Everything but kind, apiVersion and metadata, which every kind has. */
+  /** All fields except kind, apiVersion and metadata, which every kind has. */
   readonly fields: F;
 };
 
@@ -31,7 +31,7 @@ export type KindObject<F extends s.Fields> = {
 /** Defines one version of a kind under its OpenAPI definition's name. */
 export function kind<F extends s.Fields>(definition: string, doc: string, facts: KindFacts<F>): Kind<KindObject<F>> {
   const { fields, ...named } = facts;
-  // The server fills in kind, apiVersion and metadata, so who reads an object finds them, though who writes may not.
+  // The server sets kind, apiVersion and metadata, so readers always find them, although writers may omit them.
   const root = s.object(definition, doc, {
     ...typeMeta,
     metadata: s.optional(

@@ -22,7 +22,7 @@ const validity: readonly (readonly [selector: LabelSelector, fault: string | und
   [expression('Like', ['b']), 's.matchExpressions[0].operator: Invalid value: "Like": not a valid selector operator'],
 ];
 for (const [selector, fault] of validity) {
-  test(`${JSON.stringify(selector)} is ${fault === undefined ? 'a' : 'no'} selector`, () => {
+  test(`${JSON.stringify(selector)} is ${fault === undefined ? 'a valid' : 'an invalid'} selector`, () => {
     const faults = [...validateLabelSelector(selector, 's')].map(({ field, message }) => `${field}: ${message}`);
     assert.deepEqual(faults, fault === undefined ? [] : [fault]);
   });
@@ -40,7 +40,7 @@ const matches: readonly (readonly [selector: LabelSelector, labels: { [key: stri
   [expression('Exists', undefined, 'toString'), {}, false],
 ];
 for (const [selector, labels, met] of matches) {
-  test(`${JSON.stringify(labels)} ${met ? 'meet' : 'do not meet'} ${JSON.stringify(selector)}`, () => {
+  test(`${JSON.stringify(labels)} ${met ? 'match' : 'do not match'} ${JSON.stringify(selector)}`, () => {
     assert.equal(selects(selector, labels), met);
   });
 }

@@ -23,7 +23,7 @@ function* validateRequirement(
   }
 }
 
-/** How many values an operator takes. */
+/** Validates the number of values of an operator. */
 function* validateSelectorValues(operator: string, values: readonly string[], path: string): Generator<Cause> {
   switch (operator) {
     case 'In':
@@ -43,14 +43,14 @@ function* validateSelectorValues(operator: string, values: readonly string[], pa
   }
 }
 
-/** Whether a selector selects nothing by name and so everything. */
+/** Reports whether a selector is empty, and so selects everything. */
 export function isEmptySelector({ matchLabels, matchExpressions }: LabelSelector): boolean {
   return Object.keys(matchLabels ?? {}).length === 0 && (matchExpressions ?? []).length === 0;
 }
 
 type StringMap = { readonly [key: string]: string };
 
-/** Whether labels meet a selector; one that is not valid is met by none. */
+/** Reports whether labels match a selector. An invalid selector matches nothing. */
 export function selects({ matchLabels, matchExpressions }: LabelSelector, labels: StringMap = {}): boolean {
   for (const key in matchLabels) if (labels[key] !== matchLabels[key]) return false;
   return (matchExpressions ?? []).every(({ key, operator, values = [] }) => {

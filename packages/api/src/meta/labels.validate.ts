@@ -2,7 +2,7 @@ import { type Cause, tooLong } from '@kruise/schema/field-error';
 import { validateLabelValue, validateQualifiedName } from '@kruise/values/names';
 import { refusals } from './value.validate.ts';
 
-// Lists rather than generators, in which walking a map is several times slower: every write comes this way.
+// Lists rather than generators, in which iterating over a map is several times slower: every write runs this.
 type StringMap = { readonly [key: string]: string };
 
 const maxAnnotationsBytes = 256 * 1024;
@@ -40,7 +40,7 @@ export function validateAnnotations(annotations: StringMap | undefined, path: st
     if (!isKey(key)) causes.push(...refusals(path, key, validateQualifiedName(key.toLowerCase())));
     totalLength += key.length + annotations[key]!.length;
   }
-  // No text has fewer bytes than characters, nor more than three for each.
+  // A text has at least as many bytes as UTF-16 code units, and at most three for each.
   if (totalLength * 3 > maxAnnotationsBytes && sizeOf(annotations!) > maxAnnotationsBytes) {
     causes.push(tooLong(path, maxAnnotationsBytes));
   }

@@ -8,7 +8,7 @@ import {
   validatePrefix,
 } from '@kruise/values/names';
 
-/** What objects of a kind may be named, and what the server may be asked to begin a name with. */
+/** Rules for the names and the generateName prefixes of a kind. */
 export type NameRule = {
   readonly whole: (name: string) => Faults;
   readonly prefix: (prefix: string) => Faults;
@@ -18,11 +18,11 @@ function ruleOf(whole: (name: string) => Faults): NameRule {
   return { whole, prefix: (prefix) => validatePrefix(whole, prefix) };
 }
 
-/** A DNS name: most kinds. */
+/** A DNS subdomain name: most kinds. */
 export const subdomainName: NameRule = ruleOf(validateDns1123Subdomain);
-/** One label of a DNS name: namespaces, StatefulSets. */
+/** A DNS label: namespaces, StatefulSets. */
 export const labelName: NameRule = ruleOf(validateDns1123Label);
-/** A label that starts with a letter: Services. */
+/** A DNS label that starts with a letter: Services. */
 export const serviceName: NameRule = ruleOf(validateDns1035Label);
-/** Anything that fits into a URL's path: roles and their bindings. */
+/** Any segment of a URL path: roles and their bindings. */
 export const pathSegmentName: NameRule = { whole: validatePathSegment, prefix: validatePathSegmentPrefix };

@@ -45,7 +45,7 @@ for (const [given, fault] of refused) {
   });
 }
 
-test('metadata with all it may have is accepted', () => {
+test('metadata with all fields is accepted', () => {
   const whole: ObjectMeta = {
     ...sound,
     labels: { 'example.com/a': 'b' },
@@ -60,7 +60,7 @@ test('metadata with all it may have is accepted', () => {
   assert.deepEqual(told(validateKindMeta(whole, { namespaced: true, name: subdomainName })), []);
 });
 
-test('one owner controls an object', () => {
+test('an object has at most one controller', () => {
   const references = [owner, { ...owner, name: 'q', uid: 'v' }].map((reference) => ({
     ...reference,
     controller: true,
@@ -72,19 +72,19 @@ test('one owner controls an object', () => {
   );
 });
 
-test('an object of the cluster has no namespace', () => {
+test('a cluster-scoped object has no namespace', () => {
   assert.deepEqual(told(validateObjectMeta(sound, { namespaced: false })), [
     'metadata.namespace: Forbidden: not allowed on this type',
   ]);
 });
 
-test('each kind has its own rule for names, and a beginning of one may end in a dash', () => {
+test('each kind has its own name rule, and a generateName may end with a dash', () => {
   const rules = { namespaced: true, name: serviceName };
   assert.equal(told(validateKindMeta({ ...sound, name: '1a' }, rules)).length, 1);
   assert.deepEqual(told(validateKindMeta({ ...sound, generateName: 'a-' }, rules)), []);
 });
 
-test('a finalizer of a built-in kind is standard or says whose it is', () => {
+test('a finalizer of a built-in kind is standard or qualified', () => {
   const faults = told(validateKindMeta({ ...sound, finalizers: ['mine'] }, { namespaced: true }));
   assert.deepEqual(faults, [
     'metadata.finalizers[0]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
@@ -112,12 +112,12 @@ const updates: readonly (readonly [now: ObjectMeta, old: ObjectMeta, faults: rea
   ],
 ];
 for (const [now, old, faults] of updates) {
-  test(`a change to ${JSON.stringify(now)} from ${JSON.stringify(old)} has ${faults.length} faults`, () => {
+  test(`a change to ${JSON.stringify(now)} from ${JSON.stringify(old)} has ${faults.length} errors`, () => {
     assert.deepEqual(told(validateObjectMetaUpdate(now, old)), faults);
   });
 }
 
-test('an object that is being deleted gets no new finalizers', () => {
+test('a terminating object gets no new finalizers', () => {
   const old = { ...sound, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a.io/x'] };
   assert.deepEqual(told(validateObjectMetaUpdate({ ...old, finalizers: ['a.io/y'] }, old)), [
     'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"a.io/y"}',

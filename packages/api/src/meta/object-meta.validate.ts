@@ -1,6 +1,6 @@
 /**
- * What is asked of every object's metadata. The server asks `validateObjectMeta` of objects of all kinds; the kinds
- * built in ask `validateKindMeta` besides, with their own rule for names and a closer look at finalizers.
+ * Validation of object metadata. The server runs `validateObjectMeta` for objects of all kinds. Built-in kinds also run
+ * `validateKindMeta`, with their own rule for names and stricter rules for finalizers.
  */
 import { type Cause, forbidden, invalid, required, tooLong } from '@kruise/schema/field-error';
 import { goStringList } from '@kruise/values/go-syntax';
@@ -19,7 +19,7 @@ const maxSubresourceLength = 256;
 
 export type MetaRules = { readonly namespaced: boolean; readonly name?: NameRule };
 
-/** The metadata of an object to be created. */
+/** Validates the metadata of an object at its creation. */
 export function* validateObjectMeta(metadata: ObjectMeta, rules: MetaRules, path = 'metadata'): Generator<Cause> {
   yield* validateNames(metadata, rules, path);
   yield* nonNegative(`${path}.generation`, metadata.generation);
@@ -30,7 +30,7 @@ export function* validateObjectMeta(metadata: ObjectMeta, rules: MetaRules, path
   yield* validateManagedFields(metadata.managedFields, `${path}.managedFields`);
 }
 
-/** The metadata of an object that is there already. */
+/** Validates the metadata of an object at an update. */
 export function* validateObjectMetaUpdate(metadata: ObjectMeta, old: ObjectMeta, path = 'metadata'): Generator<Cause> {
   if (old.deletionTimestamp) yield* validateNoNewFinalizers(metadata, old, `${path}.finalizers`);
   if (!metadata.resourceVersion) {
@@ -62,13 +62,13 @@ const immutableFields = [
   'deletionGracePeriodSeconds',
 ] as const;
 
-/** The metadata of a new object of a built-in kind. */
+/** Validates the metadata of a new object of a built-in kind. */
 export function* validateKindMeta(metadata: ObjectMeta, rules: MetaRules): Generator<Cause> {
   yield* validateObjectMeta(metadata, rules);
   yield* validateKnownFinalizers(metadata);
 }
 
-/** The metadata of an object of a built-in kind that is there already. */
+/** Validates the metadata of an object of a built-in kind at an update. */
 export function* validateKindMetaUpdate(metadata: ObjectMeta, old: ObjectMeta): Generator<Cause> {
   yield* validateObjectMetaUpdate(metadata, old);
   yield* validateKnownFinalizers(metadata);
@@ -106,7 +106,7 @@ function* validateOwnerReferences(references: ObjectMeta['ownerReferences'], pat
 function* validateOwnerReference(reference: OwnerReference, path: string): Generator<Cause> {
   const { apiVersion, kind, name, uid } = reference;
   const parts = apiVersion.split('/');
-  // A version of more than two parts is no version; so it is empty, as it is read.
+  // An apiVersion with more than two parts has no version, so it parses as empty.
   const version = parts.length > 2 ? '' : parts.at(-1);
   if (!version) yield invalid(`${path}.apiVersion`, apiVersion, 'version must not be empty');
   if (!kind) yield invalid(`${path}.kind`, kind, 'kind must not be empty');
@@ -158,12 +158,12 @@ function* validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefin
 
 const unprintable = /[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu;
 /**
- * What nearly all are like. Every write looks at every manager; and in a process with little to do, what was compiled for
- * sorts of characters is thrown away again and again, which took a tenth of the time of a lease's renewal.
+ * The form of nearly all managers. Every write validates every manager, and in an idle process the engine discards
+ * compiled regular expressions with Unicode classes again and again, which took a tenth of the time of a lease renewal.
  */
 const plainManager = /^[ -~]{0,128}$/;
 
-/** The name a writer of fields goes by: short, and fit to be printed. */
+/** Validates a field manager: short and printable. */
 export function* validateFieldManager(manager: string, path: string): Generator<Cause> {
   if (plainManager.test(manager)) return;
   if (Buffer.byteLength(manager) > maxManagerLength) yield tooLong(path, maxManagerLength);

@@ -1,4 +1,4 @@
-/** Whether two canonical values say the same. Members that are undefined count as absent. */
+/** Reports whether two canonical values are equal. Undefined members count as absent. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return (a ?? null) === (b ?? null);

@@ -1,42 +1,41 @@
 /**
- * What the server does to an object on its way in, before it looks whether it is sound: what is not the writer's to say
- * is as it was, and the generation counts the changes of what was asked for. Old objects are shared: what is taken
- * from one is taken as it is, and never changed.
+ * Preparation of objects before validation: fields that the client may not set keep their old values, and the
+ * generation counts changes of the spec. Old objects are shared: their parts are reused and never mutated.
  */
 import type { Draft } from '@kruise/schema/draft';
 import type { ObjectMeta } from './object-meta.ts';
 import { isSame } from './same.ts';
 
-/** What preparing an object for creation depends on beside the object. */
+/** Context of a creation besides the object. */
 export type CreateContext = {
-  /** The time of the request, as objects write it. */
+  /** The time of the request in the format of objects. */
   readonly now: string;
-  /** Tells the writer something the answer's Warning headers carry. */
+  /** Adds a Warning header to the response. */
   readonly warn: (text: string) => void;
 };
 
 type Whole = { readonly metadata: ObjectMeta; readonly spec?: unknown; readonly status?: unknown };
 type DraftOf = { metadata: Draft<ObjectMeta>; spec?: unknown; status?: unknown };
 
-/** A new object has no status, and is in its first generation. */
+/** A new object has no status, and generation 1. */
 export function startAfresh(object: DraftOf): void {
   delete object.status;
   object.metadata.generation = 1;
 }
 
-/** Who writes an object does not write its status. */
+/** Keeps the old status: an update of the object does not change it. */
 export function keepStatus(object: DraftOf, old: Whole): void {
   if (old.status === undefined) delete object.status;
   else object.status = old.status;
 }
 
-/** Who writes its status writes no more of it than that. */
+/** Keeps everything except the status: an update of the status changes nothing else. */
 export function keepSpec(object: DraftOf, old: Whole): void {
   if (old.spec === undefined) delete object.spec;
   else object.spec = old.spec;
 }
 
-/** One generation more, if the spec is another. */
+/** Increments the generation if the spec has changed. */
 export function countGeneration(object: DraftOf, old: Whole): void {
   if (!isSame(object.spec, old.spec)) nextGeneration(object, old);
 }

@@ -1,6 +1,6 @@
 import * as s from '@kruise/schema';
 
-/** What says which kind an object is; it has no protobuf fields, the envelope carries it. */
+/** kind and apiVersion. They have no protobuf fields, because the envelope carries them. */
 export const typeMeta = {
   kind: s.optional(s.string(), 'The kind of this object, in CamelCase. The endpoint implies it; it cannot be changed.'),
   apiVersion: s.optional(

@@ -1,4 +1,4 @@
-/** The small checks that fields of many kinds share. */
+/** Basic checks that fields of many kinds share. */
 import { type Cause, invalid, notSupported } from '@kruise/schema/field-error';
 import type { Faults } from '@kruise/values/names';
 
@@ -8,12 +8,12 @@ export const mustNotBeNegative = 'must be greater than or equal to 0';
 export const mustBePositive = 'must be greater than zero';
 export const isImmutable = 'field is immutable';
 
-/** A cause for each reason the value is refused for. */
+/** Returns a cause for each reason why the value is refused. */
 export function refusals(field: string, value: unknown, faults: Faults): readonly Cause[] {
   return faults.length === 0 ? none : faults.map((fault) => invalid(field, value, fault));
 }
 
-/** The value as an absent one is shown. */
+/** Returns null for an absent value, as messages show it. */
 export function orNull(value: unknown): unknown {
   return value ?? 'null';
 }

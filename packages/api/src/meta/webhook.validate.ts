@@ -1,4 +1,4 @@
-/** Where a webhook is reached: checked alike for conversion and for admission. */
+/** Validation of webhook client configurations, for conversion and admission alike. */
 import { X509Certificate } from 'node:crypto';
 import { type Cause, invalid, required } from '@kruise/schema/field-error';
 import { validateDns1123Subdomain } from '@kruise/values/names';
@@ -6,7 +6,7 @@ import { pemBlocks } from '@kruise/values/pem';
 
 const form = '; desired format: https://host[/path]';
 
-/** The URL of a webhook: https, a host, and no more than a path. */
+/** Validates the URL of a webhook: https, with a host, and nothing after the path. */
 export function* validateWebhookUrl(field: string, text: string): Generator<Cause> {
   if (!URL.canParse(text)) {
     yield* validateOddUrl(field, text);
@@ -22,7 +22,7 @@ export function* validateWebhookUrl(field: string, text: string): Generator<Caus
   if (url.search.length > 1) yield invalid(field, url.search.slice(1), 'query parameters are not permitted in the URL');
 }
 
-/** What Go reads as a URL all the same: a path, or a scheme without a host. */
+/** Validates a text that Go parses as a URL although it is only a path, or a scheme without a host. */
 function* validateOddUrl(field: string, text: string): Generator<Cause> {
   const [, scheme = ''] = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text) ?? [];
   if (/[\s\x7f]/.test(text)) {
@@ -67,7 +67,10 @@ function* validateServicePath(field: string, path: string): Generator<Cause> {
   }
 }
 
-/** Whether the text of a CA bundle, in base64, holds certificates. None at all is fine: then the usual ones are trusted. */
+/**
+ * Reports whether a CA bundle in base64 contains certificates. An empty bundle is valid: then the system's roots are
+ * trusted.
+ */
 export function isValidCaBundle(base64: string | undefined): boolean {
   if (base64 === undefined || base64 === '') return true;
   const blocks = [...pemBlocks(Buffer.from(base64, 'base64').toString('latin1'))];

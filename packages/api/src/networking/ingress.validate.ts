@@ -44,7 +44,7 @@ function* validate({ metadata, spec = {} }: Ingress, old: Ingress | undefined): 
     yield invalidBare('spec', '[]networking.IngressRule(nil)', 'either `defaultBackend` or `rules` must be specified');
   }
   if (defaultBackend) yield* validateBackend(defaultBackend, 'spec.defaultBackend');
-  // What was once let in stays: hosts with wildcards used not to be looked at closely.
+  // Stored rules are tolerated: hosts with wildcards used not to be validated strictly.
   const toleratesRules = old?.spec?.rules?.some(
     (rule) => isWildcard(rule.host) && [...validatePaths(rule, '')].length > 0,
   );
@@ -112,7 +112,7 @@ function* validateBackend({ resource, service }: IngressBackend, path: string): 
 
 type LocalReference = { readonly apiGroup?: string | null; readonly kind: string; readonly name: string };
 
-/** An object in the same place, of whatever kind. */
+/** Validates a reference to an object of any kind in the same namespace. */
 export function* validateLocalReference({ apiGroup, kind, name }: LocalReference, path: string): Generator<Cause> {
   // Decoded null: the field is a pointer that is always written.
   if (apiGroup !== undefined && apiGroup !== null) {
@@ -152,7 +152,7 @@ export function* ingressWarnings({ metadata, spec }: Ingress, old: Ingress | und
 
 export function* ingressStatusWarnings({ status }: Ingress): Generator<string> {
   for (const [index, { ip }] of (status?.loadBalancer?.ingress ?? []).entries()) {
-    // Kubernetes names the ingress, not the address in it.
+    // Kubernetes reports the path of the ingress, not of its address.
     if (ip) yield* addressWarnings(ip, `status.loadBalancer.ingress[${index}]`);
   }
 }

@@ -24,7 +24,7 @@ export function* validateIngressClass({ metadata, spec = {} }: IngressClass): Ge
 
 function* validateController(controller: string): Generator<Cause> {
   const [domain = '', path = ''] = controller.split(/\/(.*)/s, 2);
-  // Of a faulty domain Kubernetes shows no more than that.
+  // Kubernetes reports only the invalid domain.
   const isDomainFaulty = domain !== '' && path !== '' && validateDns1123Subdomain(domain).length > 0;
   if (isDomainFaulty) yield* refusals('spec.controller', domain, validateDns1123Subdomain(domain));
   else yield* refusals('spec.controller', controller, validateDomainPrefixedPath(controller));

@@ -7,7 +7,7 @@ import { isSame } from '../meta/same.ts';
 import { isImmutable, refusals } from '../meta/value.validate.ts';
 import type { IPAddress } from './ipaddress.ts';
 
-/** The name is the address, so nobody can take one twice. */
+/** The name is the address, so that no address can be allocated twice. */
 const addressName = { whole: validateAddress, prefix: validateAddress };
 
 export function* validateIPAddress({ metadata, spec }: IPAddress): Generator<Cause> {

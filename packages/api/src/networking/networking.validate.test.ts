@@ -62,7 +62,7 @@ describe('an Ingress', () => {
       [],
     ],
   ]);
-  test('is warned about an annotation that has a field by now', () => {
+  test('is warned about a deprecated annotation', () => {
     const old = make({ metadata: { annotations: { 'kubernetes.io/ingress.class': 'a' } } });
     assert.equal([...ingressWarnings(old, undefined)].length, 1);
     assert.deepEqual([...ingressWarnings(old, old)], []);
@@ -117,7 +117,7 @@ describe('a NetworkPolicy', () => {
       ['spec.ingress[0].ports[0].endPort: Invalid value: 80: must be greater than or equal to `port`'],
     ],
   ]);
-  test('is about what comes in, and about what goes out if it has rules for that', () => {
+  test('applies to ingress, and to egress if it has egress rules', () => {
     assert.deepEqual(make({ spec: { podSelector: {} } }).spec?.policyTypes, ['Ingress']);
     assert.deepEqual(make({ spec: { podSelector: {}, egress: [{}] } }).spec?.policyTypes, ['Ingress', 'Egress']);
   });
@@ -135,7 +135,7 @@ describe('an IPAddress', () => {
     ],
     ['belongs to someone', { spec: {} }, ['spec.parentRef: Required value']],
   ]);
-  test('keeps whom it belongs to', () => {
+  test('has an immutable parent', () => {
     const faults = [...validateIPAddressUpdate(make({ spec: { parentRef: { ...parentRef, name: 'c' } } }), make())];
     assert.deepEqual(
       faults.map(({ field }) => field),
@@ -198,7 +198,7 @@ describe('an EndpointSlice', () => {
   changeFaultsAre(make, validateEndpointSliceUpdate, [
     ['keeps its family', {}, { addressType: 'IPv6' }, ['addressType: Invalid value: "IPv6": field is immutable']],
   ]);
-  test('counts changes of labels as well', () => {
+  test('counts changes of labels', () => {
     assert.ok(isEndpointSliceChanged(make({ metadata: { labels: { a: 'b' } } }), make()));
     assert.ok(!isEndpointSliceChanged(make({ metadata: { annotations: { a: 'b' } } }), make()));
   });

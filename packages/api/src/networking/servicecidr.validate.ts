@@ -28,7 +28,7 @@ function* validateSpec(spec: ServiceCIDRSpec): Generator<Cause> {
   }
 }
 
-/** A range of the other family may be added; what is there stays. */
+/** A range of the other family may be added. Existing ranges are immutable. */
 export function* validateServiceCIDRUpdate({ metadata, spec = {} }: ServiceCIDR, old: ServiceCIDR): Generator<Cause> {
   yield* validateKindMetaUpdate(metadata, old.metadata);
   const [now, before] = [spec.cidrs ?? [], old.spec?.cidrs ?? []];

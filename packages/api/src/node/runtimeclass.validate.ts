@@ -23,7 +23,7 @@ export function* validateRuntimeClass({ metadata, handler, overhead, scheduling 
   if (overhead?.podFixed) yield* validateOverhead(overhead.podFixed, 'overhead');
   if (!scheduling) return;
   yield* validateLabels(scheduling.nodeSelector, 'scheduling.nodeSelector');
-  // The path has the field twice where a toleration itself is at fault, as clients of Kubernetes know it.
+  // The path has the field twice for an invalid toleration, as in Kubernetes.
   const tolerations = scheduling.tolerations ?? [];
   yield* validateTolerations(tolerations, 'scheduling.tolerations.tolerations');
   const seen = new Set<string>();

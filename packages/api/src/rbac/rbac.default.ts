@@ -4,7 +4,7 @@ import type { RoleBinding } from './rolebinding.ts';
 
 const apiGroup = 'rbac.authorization.k8s.io';
 
-/** Roles, users and groups are of this API group unless something else is said. */
+/** Defaults the API groups of roles, users and groups. */
 export function defaultBinding(draft: Draft<RoleBinding> | Draft<ClusterRoleBinding>): void {
   draft.roleRef ??= { apiGroup: '', kind: '', name: '' };
   draft.roleRef.apiGroup ||= apiGroup;

@@ -85,21 +85,21 @@ const cases: readonly [name: string, faults: readonly string[], expected: readon
 
 for (const [name, faults, expected] of cases) test(name, () => assert.deepEqual(faults, expected));
 
-test('a binding stays with its role', () => {
+test('the role of a binding is immutable', () => {
   const old = { ...bindingOf(roleRef, user), metadata: { ...metadata, resourceVersion: '1' } } as RoleBinding;
   const other = { ...old, roleRef: { ...roleRef, name: 'other' } } as RoleBinding;
   assert.deepEqual(told(validateRoleBindingUpdate(old, old)), []);
   assert.match(told(validateRoleBindingUpdate(other, old))[0]!, /^roleRef: .*cannot change roleRef$/);
 });
 
-test('an aggregated role says of which roles it is made', () => {
+test('an aggregated role needs selectors', () => {
   const made = { metadata: ofCluster, aggregationRule: {} } as unknown as ClusterRole;
   assert.deepEqual(told(validateClusterRole(made)), [
     'aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil',
   ]);
 });
 
-test('roles, users and groups are of this API group, accounts of none', () => {
+test('roles, users and groups get the RBAC API group, accounts none', () => {
   const draft = {
     metadata,
     roleRef: { apiGroup: '', kind: 'Role', name: 'r' },

@@ -37,7 +37,7 @@ export function* validateClusterRole({ metadata, rules, aggregationRule }: Clust
   for (const [index, selector] of selectors.entries()) {
     const faults = [...validateLabelSelector(selector, `${path}[${index}]`)];
     yield* faults;
-    // A selector that cannot be made use of is a fault of its own.
+    // A selector that cannot be converted is reported as an additional error.
     if (faults.length > 0) yield invalid(`${path}[${index}]`, 'null', 'invalid label selector.');
   }
 }

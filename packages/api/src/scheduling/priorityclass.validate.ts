@@ -6,7 +6,7 @@ import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.va
 import { isImmutable, orNull } from '../meta/value.validate.ts';
 import type { PriorityClass } from './priorityclass.ts';
 
-/** The highest value of a class that is not Kubernetes' own. */
+/** The highest value of a user-defined class. */
 export const highestUserPriority = 1_000_000_000;
 const systemPrefix = 'system-';
 const systemClasses: { readonly [name: string]: number } = {

@@ -22,7 +22,7 @@ export function defaultCSIDriver(driver: Draft<CSIDriver>): void {
   spec.seLinuxMount ??= false;
 }
 
-/** Asking drivers anew how many volumes fit on a node is a feature that v1.33 has switched off. */
+/** Drops nodeAllocatableUpdatePeriodSeconds, a feature that is disabled in v1.33. */
 export function prepareCSIDriver({ spec }: Draft<CSIDriver>, old?: CSIDriver): void {
   if (old?.spec?.nodeAllocatableUpdatePeriodSeconds === undefined) delete spec?.nodeAllocatableUpdatePeriodSeconds;
 }

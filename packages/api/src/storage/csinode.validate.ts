@@ -37,7 +37,7 @@ function* validateDriver(driver: CSINodeDriver, names: ReadonlySet<string>, path
   }
 }
 
-/** Drivers come and go; what one has said of the node stays. */
+/** Drivers may be added and removed. The entry of a driver is immutable. */
 export function* validateCSINodeUpdate(node: CSINode, old: CSINode): Generator<Cause> {
   yield* validateCSINode(node);
   for (const before of old.spec?.drivers ?? []) {

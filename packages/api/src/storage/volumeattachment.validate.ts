@@ -13,7 +13,7 @@ import type { VolumeAttachment, VolumeAttachmentSource, VolumeError } from './vo
 const maxMetadataBytes = 256 * 1024;
 const maxMessageLength = 1024;
 
-/** Codes of errors are a feature that v1.33 has switched off. */
+/** Drops error codes, a feature that is disabled in v1.33. */
 export function prepareVolumeAttachmentStatusUpdate({ status }: Draft<VolumeAttachment>, old: VolumeAttachment): void {
   for (const field of ['attachError', 'detachError'] as const) {
     if (old.status?.[field]?.errorCode === undefined) delete status?.[field]?.errorCode;
@@ -64,7 +64,7 @@ function* validateError(error: VolumeError | undefined, path: string): Generator
 }
 
 export function* validateVolumeAttachmentUpdate(attachment: VolumeAttachment, old: VolumeAttachment): Generator<Cause> {
-  // Told twice, as clients of Kubernetes know it.
+  // Reported twice, as in Kubernetes.
   yield* validateWhole(attachment);
   yield* validateWhole(attachment);
   if (!isSame(attachment.spec, old.spec)) {

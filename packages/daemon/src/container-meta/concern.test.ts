@@ -63,7 +63,7 @@ const cases: { name: string; now: PodParts; before?: PodParts | null; is: boolea
   },
 ];
 for (const { name, now, before, is } of cases) {
-  test(`${name} is ${is ? '' : 'not '}of concern`, () => {
+  test(`${name} is ${is ? 'reconciled' : 'ignored'}`, () => {
     const object = podOf(now);
     const previous = before === null ? undefined : podOf(before ?? now);
     const change = previous
@@ -73,12 +73,12 @@ for (const { name, now, before, is } of cases) {
   });
 }
 
-test('without its gate the environment is of no concern', () => {
+test('without its gate the environment is ignored', () => {
   const object = podOf({ containers: [telling], labels: { conf: 'b' }, told: told('sim://1', 'a') });
   const change = { type: 'updated', object, previous: object, cause: 'event' } as const;
   assert.equal(isOfConcern(change, featureGates({ InPlaceUpdateEnvFromMetadata: false })), false);
 });
 
-test('a Pod that is gone is of no concern', () => {
+test('a deleted Pod is ignored', () => {
   assert.equal(isOfConcern({ type: 'deleted', object: podOf(), cause: 'event' }, gates), false);
 });

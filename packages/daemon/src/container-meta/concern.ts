@@ -1,4 +1,4 @@
-/** Which Pods a daemon tells about, and which of their changes matter (daemon.md §4.4). */
+/** Predicate for Pods: the daemon reports container metadata of Pods that need it, and ignores other updates. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { appsGroup, sidecarSetHashAnnotation } from '@kruise/api/kruise/well-known';
@@ -15,7 +15,7 @@ export function isOfConcern({ type, object: pod, previous }: Change<Pod>, gates:
   const statuses = pod.status?.containerStatuses ?? [];
   if (statuses.length === 0) return false;
   const told = readRuntimeMeta(pod);
-  // When a daemon starts there may be many Pods that nobody has ever asked about.
+  // When a daemon starts, Pods without reported metadata are skipped, because there may be many of them.
   if (!previous && told === undefined) return false;
   if (previous && previous.spec?.containers.length !== pod.spec?.containers.length) return true;
   return statuses.some(({ name, containerID }) => {

@@ -19,7 +19,7 @@ export type ContainerMetaOptions = {
   readonly restarter: Restarter;
 };
 
-/** What is looked at, with whom to ask. */
+/** The observed state, with the runtime to query. */
 type Question = Observed & { readonly runtime: NodeRuntime };
 
 const nothing = { containers: [], environments: new Map() };
@@ -38,10 +38,10 @@ export function containerMetaController({ nodes, selection, gates, restarter }: 
     for: pod,
     ...(selection ? { selection } : {}),
     predicate: (change) => nodes.has(change.object.spec?.nodeName ?? '') && isOfConcern(change, gates),
-    // A Pod that starts changes several times in a row, and so it does when it is updated.
+    // A Pod that starts or is updated changes several times in a row, so events are debounced.
     delayMs: 1000,
     workers: 5,
-    // What containers have been started from is looked at when they are next updated.
+    // The metadata is needed only at the next in-place update.
     isBackground: true,
     rateLimiter: () => exponentialBackOff({ firstMs: 500, maxMs: 50_000 }),
     observe(caches, key): Question | undefined {
@@ -52,13 +52,13 @@ export function containerMetaController({ nodes, selection, gates, restarter }: 
     fetch: (question, _client, signal) => ask(question, gates, signal),
     decide: (observed) => decide(observed, gates),
     effects: {
-      // The effect is always given what `decide` made.
+      // The input of the effect comes from `decide`.
       restart: async (order) => restarter.restart(order as Restart),
     },
   });
 }
 
-/** What the runtime has of the Pod, and what those containers that have to be asked say of their environment. */
+/** Lists the Pod's containers in the runtime, and reads the environment of the containers that need it. */
 async function ask(question: Question, gates: FeatureGates, signal: AbortSignal): Promise<Question> {
   const { pod: found, runtime, runtimeName } = question;
   const filter = { labelSelector: { [podUidLabel]: found.metadata.uid ?? '' } };
@@ -89,7 +89,7 @@ async function environmentOf(runtime: NodeRuntime, containerId: string, signal: 
       }),
     );
   } catch {
-    // An image may have no such command, or the container may just be ending.
+    // The image may lack the command, or the container may be terminating.
     return undefined;
   }
 }

@@ -17,7 +17,7 @@ const look = (
   open = gates,
 ) => decide({ pod: podOf(pod), runtimeName: 'sim', containers, environments: new Map(environments) }, open);
 
-/** What is told of the Pod, if anything; what is restarted; and when to look again. */
+/** Summarizes a decision: the reported metadata, the restarts, and the requeue. */
 function said({ actions, requeueAfterSeconds }: ReturnType<typeof decide>) {
   const text = actions.map((action) => {
     if (action.type === 'effect') return `restart ${(action.input as Restart).containerId}`;
@@ -38,11 +38,11 @@ const meta = (containerID: string, extractedEnvFromMetadataHash?: number, restar
 });
 const asked = (id: string, conf?: string) => [[id, new Map(conf === undefined ? [] : [['CONF', conf]])]] as const;
 
-test('what runs is told: its ID, how often it was started, what it was made from', () => {
+test('metadata of a running container has its ID, restart count and hash', () => {
   assert.deepEqual(said(look({}, [running('1')], asked('1'))), [[meta('sim://1', nothing)]]);
 });
 
-test('what is told is written as OpenKruise writes it', () => {
+test('the annotation is written as OpenKruise writes it', () => {
   const [action] = look({}, [running('1')], asked('1')).actions;
   assert.ok(action?.type === 'patch');
   assert.equal(
@@ -51,60 +51,60 @@ test('what is told is written as OpenKruise writes it', () => {
   );
 });
 
-test('a container counts from when the Pod says it has it', () => {
+test('a container is reported once the Pod status has it', () => {
   const both = [running('2'), running('1')];
   const told = [meta('sim://1', nothing)];
   assert.deepEqual(said(look({ told }, both)), []);
   assert.deepEqual(said(look({ told, ids: ['sim://2'] }, both, asked('2'))), [[meta('sim://2', nothing)]]);
 });
 
-test('what was told of a container stays as it was', () => {
+test('reported metadata of a container is kept', () => {
   const told = [meta('sim://1', nothing, 0)];
   assert.deepEqual(said(look({ told }, [running('1')])), []);
 });
 
-test('a container the runtime knows nothing of is not told of', () => {
+test('a container that the runtime does not know is not reported', () => {
   assert.deepEqual(said(look({ told: [meta('sim://1')] }, [])), [[]]);
 });
 
-test('a container without annotations was made from nothing known', () => {
+test('a container without annotations has no hash', () => {
   const [containers] = said(look({}, [running('1', plain, { annotations: {} })], asked('1')));
   assert.deepEqual(containers, [
     { ...meta('sim://1', nothing, 0), hashes: { plainHash: 0, extractedEnvFromMetadataHash: nothing } },
   ]);
 });
 
-test('the environment is what the container says it is', () => {
+test('the environment hash has the values of the running container', () => {
   const pod = { containers: [telling], labels: { conf: 'b' } };
   assert.deepEqual(said(look(pod, [running('1', telling)], asked('1', 'a'))), [[meta('sim://1', hashOf('a'))]]);
 });
 
-test('a container that does not say is asked again', () => {
+test('an unreadable environment is read again', () => {
   const pod = { containers: [telling] };
   assert.deepEqual(said(look(pod, [running('1', telling)], [['1', undefined]])), [[meta('sim://1')], 'wait 3']);
 });
 
-test('without its gate nobody is asked', () => {
+test('without its gate no environment is read', () => {
   const closed = featureGates({ InPlaceUpdateEnvFromMetadata: false });
   assert.deepEqual(said(look({ containers: [telling] }, [running('1', telling)], [], closed)), [[meta('sim://1')]]);
 });
 
 const outdated = { containers: [telling], labels: { conf: 'b' }, told: [meta('sim://1', hashOf('a'))] };
 
-test('a container with old labels is restarted while its Pod is updated', () => {
+test('a container with outdated labels is restarted while its Pod is being updated', () => {
   assert.deepEqual(said(look({ ...outdated, isUpdating: true }, [running('1', telling)])), ['restart 1']);
 });
 
-test('at any other time it is left alone', () => {
+test('a container with outdated labels is left alone at any other time', () => {
   assert.deepEqual(said(look(outdated, [running('1', telling)])), []);
 });
 
-test('a container with the present labels is not restarted', () => {
+test('a container with current labels is not restarted', () => {
   const pod = { ...outdated, labels: { conf: 'a' }, isUpdating: true };
   assert.deepEqual(said(look(pod, [running('1', telling)])), []);
 });
 
-test('a container of which it is not known is not restarted', () => {
+test('a container with an unknown environment is not restarted', () => {
   const pod = { ...outdated, told: [meta('sim://1')], isUpdating: true };
   assert.deepEqual(said(look(pod, [running('1', telling, { state: 'CONTAINER_EXITED' })])), []);
 });

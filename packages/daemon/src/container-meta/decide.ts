@@ -12,25 +12,28 @@ import type { Container } from '@kruise/node/cri/runtime';
 import { originOf } from '@kruise/node/kubelet/container-config';
 import { containerOf } from './concern.ts';
 
-/** Environment variables by name; undefined where the container would not say. */
+/** Environment variables by name; undefined if they could not be read. */
 export type Environment = ReadonlyMap<string, string> | undefined;
 
 export type Observed = {
   readonly pod: Pod;
-  /** What the IDs of its containers begin with. */
+  /** The prefix of the container IDs. */
   readonly runtimeName: string;
-  /** What the runtime has of the Pod. */
+  /** The containers of the Pod in the runtime. */
   readonly containers: readonly Container[];
-  /** Of those containers that were asked, by ID. */
+  /** Environments by container ID, for the containers that were read. */
   readonly environments: ReadonlyMap<string, Environment>;
 };
 
-/** Which container is to be stopped, so that its kubelet starts it with what labels and annotations say now. */
+/** A container to stop, so that the kubelet starts it with the current labels and annotations. */
 export type Restart = { readonly pod: Pod; readonly runtimeName: string; readonly containerId: string };
 
 const retrySeconds = 3;
 
-/** Tells what runs on a Pod, and has what runs with old labels and annotations restarted (daemon.md §4.4). */
+/**
+ * Reports the metadata of running containers on the Pod, and restarts containers whose environment has outdated labels
+ * or annotations.
+ */
 export function decide(observed: Observed, gates: FeatureGates): Decision<Pod['status']> {
   const { pod } = observed;
   const running = containersOf(observed);
@@ -45,12 +48,12 @@ export function decide(observed: Observed, gates: FeatureGates): Decision<Pod['s
   };
 }
 
-/** A container of the Pod, and what the runtime has of it. */
+/** A container of the Pod, and its state in the runtime. */
 type Running = { readonly spec: PodContainer; readonly container: Container; readonly id: string };
 
 /**
- * Those the Pod says it has. A newer one that the runtime knows of already is told of when the Pod's status does: by then
- * it is past its hooks, and whoever compares the two has both.
+ * Returns the containers in the status of the Pod. A newer container of the runtime is reported once the status has it:
+ * by then its hooks are done, and a reader that compares both finds both.
  */
 export function containersOf({ pod, runtimeName, containers }: Omit<Observed, 'environments'>): readonly Running[] {
   return (pod.status?.containerStatuses ?? []).flatMap(({ name, containerID: id = '' }) => {
@@ -60,7 +63,7 @@ export function containersOf({ pod, runtimeName, containers }: Omit<Observed, 'e
   });
 }
 
-/** What was told before of these containers. */
+/** Returns the metadata that was reported before. */
 export function toldOf(pod: Pod): readonly RuntimeContainerMeta[] {
   const told = readRuntimeMeta(pod);
   return told === undefined || told === 'invalid' ? [] : told;
@@ -95,7 +98,10 @@ function isOutdated(container: PodContainer, { hashes }: RuntimeContainerMeta, {
   return Boolean(running) && running !== envFromMetadataHash(container, metadata);
 }
 
-/** Through the status, as that is all a daemon may write of a Pod. */
+/**
+ * Returns the write of the metadata. It goes through the status subresource, because a daemon may write nothing else of
+ * a Pod.
+ */
 function tell(pod: Pod, metas: readonly RuntimeContainerMeta[]): Action {
   return {
     type: 'patch',

@@ -1,4 +1,4 @@
-/** Pods of Kruise and what a runtime has of them, for tests. */
+/** Pods of Kruise and their containers in a runtime, for tests. */
 import type { Container as PodContainer } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { plainHash } from '@kruise/manager/inplace/container-hash';
@@ -6,7 +6,7 @@ import { formatRuntimeMeta, type RuntimeContainerMeta } from '@kruise/manager/in
 import type { Container } from '@kruise/node/cri/runtime';
 
 export const plain: PodContainer = { name: 'main', image: 'app:v1' };
-/** A container that is told a label of its Pod. */
+/** A container with a label of its Pod in its environment. */
 export const telling: PodContainer = {
   ...plain,
   env: [{ name: 'CONF', valueFrom: { fieldRef: { fieldPath: "metadata.labels['conf']" } } }],
@@ -62,7 +62,7 @@ function statusOf(name: string, image: string) {
   return { name, image, imageID: '', ready: true, restartCount: 0, state: {}, lastState: {} };
 }
 
-/** What a runtime says of a container. */
+/** Returns a container in the runtime. */
 export function running(id: string, of: PodContainer = plain, more: Partial<Container> = {}): Container {
   return {
     id,

@@ -11,11 +11,11 @@ import type { Restart } from './decide.ts';
 
 export type RestarterOptions = {
   readonly nodes: DaemonNodes;
-  /** Records events in the name of a node. */
+  /** Records events with a node as their source host. */
   readonly recordFor: (nodeName: string) => (event: NewEvent) => void;
 };
 
-/** Stops containers; to start them again is their kubelet's business. */
+/** Stops containers. The kubelet starts them again. */
 export type Restarter = {
   readonly runnable: Runnable;
   restart(order: Restart): void;
@@ -63,14 +63,13 @@ export function createRestarter({ nodes, recordFor }: RestarterOptions): Restart
             {
               pod,
               target: { id: containerId, name },
-              // An ID tells a person nothing, so the name stands in its place.
+              // The message has the name instead of the ID, which users do not recognize.
               message: `Stopping containerID ${runtimeName}://${name} by container meta restarter`,
             },
             until,
           );
         };
-        const onError = (id: string, error: unknown) =>
-          log.warn({ container: id, error }, 'a container was not stopped');
+        const onError = (id: string, error: unknown) => log.warn({ container: id, error }, 'failed to stop container');
         await runWorkers(queue, { workers, work, onError }, signal);
       },
     },

@@ -17,13 +17,13 @@ import { stopContainer } from './stop.ts';
 
 export type ContainerRecreateOptions = {
   readonly nodes: DaemonNodes;
-  /** The only node whose requests are looked at; all where nothing is said. */
+  /** The node whose requests are reconciled. All nodes if undefined. */
   readonly nodeName: string | undefined;
   readonly clock: Clock;
   readonly recordFor: (nodeName: string) => (event: NewEvent) => void;
 };
 
-/** What is looked at, with whom to ask. */
+/** The observed state, with the runtime to query. */
 type Question = Observed & { readonly service: NodeRuntime | undefined };
 
 const nowhere: FoundContainers = new Map();
@@ -52,12 +52,12 @@ export function containerRecreateController({
       .list({ namespace: metadata.namespace ?? '' })
       .filter((each) => each.spec.podName === spec.podName);
 
-  /** Why a container could not be stopped; nothing if it was. */
+  /** Stops a container. Returns the error if that fails. */
   async function attemptStop(request: ContainerRecreateRequest, name: string, signal: AbortSignal): Promise<unknown> {
     try {
       const { service } = runtimeOf(request);
       const found = service && (await containersOf(service, request, signal)).get(name);
-      if (!service || !found) return new Error(`container ${name} is gone`);
+      if (!service || !found) return new Error(`container ${name} not found`);
       const record = recordFor(request.metadata.labels?.[recreateNodeNameLabel] ?? '');
       await stopContainer({ runtime: service, clock, record }, request, { name, found }, signal);
       return undefined;
@@ -74,7 +74,7 @@ export function containerRecreateController({
     for: containerRecreateRequest,
     selection,
     predicate: ({ object }) => nodeOf(object) !== undefined,
-    // Whose turn it is depends on the others.
+    // The active request depends on all requests of the Pod.
     watches: [
       watch(containerRecreateRequest, ({ object }, caches) => requestsOf(caches, object).map(keyOf), { selection }),
     ],
@@ -89,11 +89,11 @@ export function containerRecreateController({
     decide,
     effects: {
       async stop(input, signal, { client }) {
-        // The effect is always given what `decide` made.
+        // The input of the effect comes from `decide`.
         const { request, container } = input as Stop;
         const error = await attemptStop(request, container, signal);
         const { namespace = '', name = '' } = request.metadata;
-        // The request may be over by now; what was done is told all the same.
+        // The result is recorded even if the request has completed meanwhile.
         const noted = (found: ContainerRecreateRequest): ContainerRecreateRequest => ({
           ...found,
           status: {
@@ -107,7 +107,7 @@ export function containerRecreateController({
   });
 }
 
-/** What the runtime has, once it is the request's turn to know. */
+/** Lists the containers in the runtime, once the request is the active one. */
 async function ask(question: Question, _client: unknown, signal: AbortSignal): Promise<Question> {
   const { request, ofPod, service } = question;
   const isAtWork = request.status?.phase === 'Recreating' && turnOf(ofPod) === request;

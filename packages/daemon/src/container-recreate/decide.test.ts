@@ -194,7 +194,7 @@ test('a container that cannot be stopped has failed', () => {
   assert.deepEqual(state, { name: 'a', phase: 'Failed', message: 'kill container error: no' });
 });
 
-test('a request begins when it is its turn, and says that it waits until then', () => {
+test('a request waits as Pending until it is the active one', () => {
   assert.equal(decided(requestOf()).phase, 'Recreating');
   const other = requestOf({}, {}, 'other');
   const waiting = requestOf();
@@ -205,7 +205,7 @@ test('a request begins when it is its turn, and says that it waits until then', 
   assert.equal(decided(queued, [], { ofPod: [queued, done] }).phase, 'Recreating');
 });
 
-test('nothing is stopped before the Pod has been without traffic for as long as is asked for', () => {
+test('no container is stopped before the unready grace period has passed', () => {
   const acquired = (secondsAgo: number) => ({
     containerRecreateStates: [pending('a'), pending('b')],
     conditions: [
@@ -227,7 +227,7 @@ test('nothing is stopped before the Pod has been without traffic for as long as 
   assert.deepEqual(decided(requestOf(acquired(3), strategy), both(old)).stops, ['a']);
 });
 
-test('a request for containers that nothing here runs is over', () => {
+test('a request for containers of an unknown runtime completes', () => {
   const { phase, message } = decided(requestOf({}), [], { runtime: { fault: 'no runtime "docker"' } });
   assert.deepEqual([phase, message], ['Completed', 'failed to find runtime service: no runtime "docker"']);
 });

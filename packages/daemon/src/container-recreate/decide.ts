@@ -1,4 +1,4 @@
-/** Restarts the containers of a request, one after the other (operations.md §A7). */
+/** ContainerRecreateRequest reconciler on the node: restarts the containers of a request, one after the other. */
 import type {
   ContainerRecreateRequest,
   ContainerRecreateRequestStatus,
@@ -14,15 +14,15 @@ import { type FoundContainers, type State, statesOf } from './states.ts';
 
 export type Observed = {
   readonly request: ContainerRecreateRequest;
-  /** All requests for the Pod, this one included. */
+  /** All requests of the Pod, including this one. */
   readonly ofPod: readonly ContainerRecreateRequest[];
-  /** What runs its containers, or why nothing does. */
+  /** The runtime of its containers, or the reason why there is none. */
   readonly runtime: { readonly name: string } | { readonly fault: string };
-  /** What there is of the Pod's containers; asked for when it is the request's turn. */
+  /** The Pod's containers in the runtime. Empty until the request is the active one. */
   readonly found: FoundContainers;
 };
 
-/** A container that is to be stopped; what came of that is written by who does it, whatever became of the request meanwhile. */
+/** A container to stop. The effect writes the result, even if the request has changed meanwhile. */
 export type Stop = { readonly request: ContainerRecreateRequest; readonly container: string };
 
 type Decided = Decision<ContainerRecreateRequestStatus>;
@@ -38,7 +38,7 @@ export function decide(observed: Observed, now: Instant): Decided {
   }
   if (status?.phase !== 'Recreating') return { actions: [], status: { ...status, phase: 'Recreating' } };
   const graceMs = msOfGrace(request, now);
-  // The manager says when the Pod is out of traffic, which wakes the request.
+  // The manager reports when the Pod is not ready any more, which enqueues the request.
   if (graceMs === undefined) return nothing;
   if (graceMs > 0) return { actions: [], requeueAfterSeconds: graceMs / 1000 };
   if ('fault' in runtime) return complete(status, `failed to find runtime service: ${runtime.fault}`, now);
@@ -60,7 +60,7 @@ function isDone(request: ContainerRecreateRequest): boolean {
   return isBeingDeleted(request) || request.status?.completionTime != null;
 }
 
-/** Of the requests for a Pod the one whose turn it is: one that was begun, or else the oldest. */
+/** Returns the active request of a Pod: one in progress, otherwise the oldest. */
 export function turnOf(requests: readonly ContainerRecreateRequest[]): ContainerRecreateRequest | undefined {
   const weights = ['Recreating', 'Pending'];
   const weightOf = ({ status }: ContainerRecreateRequest) => {
@@ -76,7 +76,7 @@ export function turnOf(requests: readonly ContainerRecreateRequest[]): Container
     )[0];
 }
 
-/** How long the Pod is yet to be without traffic; undefined while it is not known to be. */
+/** Returns the remaining time of the unready grace period; undefined until the Pod is known to be not ready. */
 function msOfGrace({ spec, status }: ContainerRecreateRequest, now: Instant): number | undefined {
   const seconds = spec.strategy?.unreadyGracePeriodSeconds;
   if (seconds === undefined) return 0;
@@ -87,12 +87,12 @@ function msOfGrace({ spec, status }: ContainerRecreateRequest, now: Instant): nu
 
 type Step = {
   readonly states: readonly State[];
-  /** The container that is to be stopped now. */
+  /** The container to stop now. */
   readonly stop?: string;
   readonly isOver: boolean;
 };
 
-/** Goes through the containers up to the first that has to be waited for, or stopped. */
+/** Iterates over the containers up to the first one to wait for or to stop. */
 function nextStep({ request, found }: Observed, states: readonly State[]): Step {
   const { failurePolicy, orderedRecreate } = request.spec.strategy ?? {};
   const walked: State[] = [];

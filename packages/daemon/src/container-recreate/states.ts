@@ -1,4 +1,4 @@
-/** How far each container of a request is, by what the runtime has and what the Pod says (operations.md §A7). */
+/** Progress of each container of a request, derived from the runtime and the Pod status. */
 import type {
   ContainerRecreateRequest,
   ContainerRecreateRequestStatus,
@@ -7,7 +7,7 @@ import type { Instant } from '@kruise/values/time';
 
 export type State = NonNullable<ContainerRecreateRequestStatus['containerRecreateStates']>[number];
 
-/** A container as the runtime has it: the newest of its name. */
+/** A container in the runtime: the newest one of its name. */
 export type Found = {
   readonly id: string;
   readonly podSandboxId: string;
@@ -44,7 +44,7 @@ function stateOf(
   return { name, phase: isReady && hasLasted ? 'Succeeded' : 'Recreating', ...killed };
 }
 
-/** The states after a container was stopped, or could not be. */
+/** Returns the states after a container was stopped, or failed to stop. */
 export function afterStop(states: readonly State[], name: string, error?: unknown): readonly State[] {
   const why = error instanceof Error ? error.message : String(error);
   const outcome: State =
@@ -54,12 +54,12 @@ export function afterStop(states: readonly State[], name: string, error?: unknow
   return states.map((state) => (state.name === name ? outcome : state));
 }
 
-/** What a runtime calls a container that a Pod calls `containerd://…`. */
+/** Returns the runtime's ID of a container with an ID such as `containerd://…` in the Pod status. */
 export function idOf(containerID: string): string {
   return containerID.slice(containerID.indexOf('://') + 3);
 }
 
-/** The runtime that a container ID names; empty if it names none. */
+/** Returns the runtime name in a container ID; empty if it has none. */
 export function runtimeNameOf(containerID: string): string {
   return containerID.slice(0, Math.max(0, containerID.indexOf('://')));
 }

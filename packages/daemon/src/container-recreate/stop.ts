@@ -16,7 +16,7 @@ export type StopMeans = {
 
 const usualGraceSeconds = 30;
 
-/** Stops a container as its Pod would have it stopped: with its hook first. To start it again is its kubelet's business. */
+/** Stops a container as the kubelet does: with its preStop hook first. The kubelet starts it again. */
 export async function stopContainer(
   { runtime, clock, record }: StopMeans,
   request: ContainerRecreateRequest,
@@ -41,7 +41,7 @@ export async function stopContainer(
   );
 }
 
-/** As much of the Pod as the request tells. */
+/** Returns a Pod with the fields that the request has. */
 function podOf({ metadata, spec }: ContainerRecreateRequest): Pod {
   return {
     apiVersion: 'v1',
@@ -62,7 +62,7 @@ function podOf({ metadata, spec }: ContainerRecreateRequest): Pod {
   };
 }
 
-/** Where hooks reach the Pod; nowhere if its runtime cannot tell. */
+/** Returns the Pod IP for hooks; undefined if the runtime cannot report it. */
 async function addressOf(runtime: NodeRuntime, podSandboxId: string, signal: AbortSignal): Promise<string> {
   const { status } = await runtime.podSandboxStatus({ podSandboxId }, { signal });
   return status.network?.ip ?? '';

@@ -1,4 +1,4 @@
-/** Has nodes fetch what their NodeImages say, and say how far they are (images.md §5.1, §5.2, §5.6). */
+/** NodeImage controller: pulls the images of NodeImages on their nodes, and reports the progress. */
 import { type NodeImage, type NodeImageStatus, nodeImage } from '@kruise/api/kruise/nodeimage';
 import { isBeingDeleted, type NewEvent } from '@kruise/client/actions';
 import { type ControllerContext, type Runnable, watch, whenSynced } from '@kruise/client/controller';
@@ -23,22 +23,22 @@ export type ImagePullerOptions = {
   readonly nodes: DaemonNodes;
   readonly selection: Selection | undefined;
   readonly maxPulls: number | undefined;
-  /** Records events in the name of a node. */
+  /** Records events with a node as their source host. */
   readonly recordFor: (nodeName: string) => (event: NewEvent) => void;
 };
 
 export type ImagePuller = {
   readonly runnable: Runnable;
-  /** Has a node looked at. */
+  /** Enqueues a node. */
   wake(nodeName: string): void;
-  /** Stops what a node is fetching. */
+  /** Stops the pulls of a node. */
   forget(nodeName: string): void;
 };
 
-/** What was said last, when, and of which object, in which version. */
+/** The last reported status, with its time and the UID and resourceVersion of the object. */
 type Said = { readonly status: NodeImageStatus; readonly at: Instant; readonly uid: string; readonly version: string };
 
-/** What is remembered of a node. */
+/** State of a node. */
 type Entry = {
   readonly puller: Puller;
   readonly writes: TokenBucket;
@@ -49,7 +49,7 @@ const workers = 10;
 const bucket = { perSecond: 0.5, burst: 5 };
 const backOff = { firstMs: 500, maxMs: 50_000 };
 const hourMs = 3_600_000;
-/** What is as it was is said again after so long. */
+/** An unchanged status is reported again after this time. */
 const repeatMs = 12 * hourMs;
 
 export function createImagePuller({ nodes, selection, maxPulls, recordFor }: ImagePullerOptions): ImagePuller {
@@ -84,19 +84,19 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
     const pullerFor = (name: string): Puller => {
       const record: Record = (event) => recordFor(name)(event);
       return createPuller({
-        // Nobody begins before the node is there.
+        // Pulls start only after the node was added.
         images: nodes.get(name)!.images,
         clock,
         inTurn: createTurns(maxPulls !== undefined && maxPulls > 0 ? maxPulls : Number.POSITIVE_INFINITY),
         secretsFor,
-        // What many workers have to say is said together.
+        // Changes of many workers are batched into one status update.
         onChange: () => ready.addAfter(name, soonSeconds() * 1000),
         succeeded: (image, elapsedMs) => tellSuccess(record, informer.get(name), image, elapsedMs),
         failed: (image, reason) => tellFailure(record, informer.get(name), image, reason),
       });
     };
 
-    /** Says how far a node is; false where it has said too much lately. */
+    /** Reports the status of a node; returns false if the rate limit was exceeded. */
     async function say(entry: Entry, object: NodeImage): Promise<boolean> {
       const status = statusFrom(object, entry.puller.statusesOf);
       const { said } = entry;
@@ -113,15 +113,15 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
       const object = informer.get(name);
       if (!object || isBeingDeleted(object) || !nodes.has(name)) return undefined;
       const entry = entryOf(name);
-      // What was said last decides what is left to do, and can be written over only once it is in sight.
+      // The last reported status decides which pulls remain, and must be in the cache before it can be overwritten.
       if (entry.said && !isInSight(informer, object, entry.said.version)) return inSightSeconds;
       await entry.puller.sync(object);
       return (await say(entry, object)) ? between(20 * 60, 30 * 60) : soonSeconds();
     }
 
     const onError = (node: string, error: unknown) => {
-      // Somebody else wrote meanwhile, and what they wrote will be in sight the next time.
-      if (!isConflict(error)) log.warn({ node, error }, 'a NodeImage could not be served');
+      // On conflict, the other write will be in the cache at the next reconcile.
+      if (!isConflict(error)) log.warn({ node, error }, 'NodeImage sync failed');
     };
     await runWorkers(ready, { workers, work, onError }, signal);
     for (const { puller } of entries.values()) puller.stop();
@@ -154,12 +154,12 @@ type Record = (event: NewEvent) => void;
 
 function tellSuccess(record: Record, object: NodeImage | undefined, { name, spec }: Named, elapsedMs: number): void {
   const elapsed = formatDuration(fromMilliseconds(Math.floor(elapsedMs)));
-  // The spelling is OpenKruise's, and what people search for.
+  // The misspelling is OpenKruise's, and users search for it.
   const message = `Image ${referenceTo({ name, tag: spec.tag })}, ecalpsedTime ${elapsed}`;
   if (object) record({ about: object, type: 'Normal', reason: 'PullImageSucceed', message });
 }
 
-/** The jobs that wanted the tag are told, and whoever looks at the node. */
+/** Records the failure as events of the node and of the jobs that requested the tag. */
 function tellFailure(record: Record, object: NodeImage | undefined, { name, spec }: Named, reason: string): void {
   const about = [...(spec.ownerReferences ?? []).map(referencedObject), ...(object ? [object] : [])];
   const message = `Image ${referenceTo({ name, tag: spec.tag })} ${reason}`;

@@ -30,12 +30,12 @@ const cases: { wanted: readonly [name: string, tag: string]; has: Image; isThere
 ];
 for (const { wanted, has, isThere } of cases) {
   const [name, tag] = wanted;
-  test(`${name} with ${tag.slice(0, 12)} is ${isThere ? '' : 'not '}there as ${[...has.repoTags, ...has.repoDigests].join(', ').slice(0, 60)}`, () => {
+  test(`${name} with ${tag.slice(0, 12)} is ${isThere ? '' : 'not '}present as ${[...has.repoTags, ...has.repoDigests].join(', ').slice(0, 60)}`, () => {
     assert.equal(findImage([has], { name, tag }) !== undefined, isThere);
   });
 }
 
-test('a digest is asked for as one', () => {
+test('a digest is part of the image reference', () => {
   assert.equal(referenceTo({ name: 'nginx', tag: '1.9' }), 'nginx:1.9');
   assert.equal(referenceTo({ name: 'nginx', tag: digest }), `nginx@${digest}`);
 });

@@ -1,7 +1,7 @@
 import { nameAndTagOf } from '@kruise/api/core/image-reference';
 import type { Image } from '@kruise/node/cri/messages';
 
-/** The image of a node that has this name and tag, or digest, in whatever way the runtime writes it. */
+/** Finds the image of a node with this name and tag or digest, in any notation of the runtime. */
 export function findImage(
   images: readonly Image[],
   wanted: { readonly name: string; readonly tag: string },
@@ -14,7 +14,9 @@ export function findImage(
   );
 }
 
-/** What a runtime is asked for. OpenKruise joins digests with a colon as well, which no runtime understands. */
+/**
+ * Returns the image reference for the runtime. OpenKruise joins digests with a colon too, which no runtime understands.
+ */
 export function referenceTo({ name, tag }: { readonly name: string; readonly tag: string }): string {
   return tag.includes(':') ? `${name}@${tag}` : `${name}:${tag}`;
 }

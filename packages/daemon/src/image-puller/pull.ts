@@ -1,4 +1,4 @@
-/** Fetches an image once (images.md §5.4, §5.7). */
+/** A single attempt to pull an image. */
 import type { Secret } from '@kruise/api/core/secret';
 import type { SandboxConfig } from '@kruise/api/kruise/image-pull';
 import { pullingImageByAnnotation } from '@kruise/api/kruise/well-known';
@@ -12,13 +12,13 @@ import { findImage, referenceTo } from './presence.ts';
 export type Pull = {
   readonly name: string;
   readonly tag: string;
-  /** Whether an image that is there already will do. */
+  /** Accepts an image that is already present. */
   readonly isPresentEnough: boolean;
   readonly secrets: readonly Secret[];
   readonly sandboxConfig: SandboxConfig | undefined;
 };
 
-/** Has the image on the node, or throws why not; `signal` stops it. */
+/** Ensures that the image is on the node. Throws the reason if the pull fails; `signal` cancels it. */
 export async function pullOnce(
   images: ImageService,
   clock: Clock,
@@ -40,18 +40,18 @@ export async function pullOnce(
   } finally {
     cancel();
     signal.removeEventListener('abort', stop);
-    // A call that nobody waits for any more is not to go on.
+    // A call that is no longer awaited is cancelled.
     ended.abort();
   }
 }
 
 async function isPresent(images: ImageService, pull: Pull): Promise<boolean> {
-  // Who cannot tell what there is may still be able to fetch.
+  // A runtime that cannot list images may still be able to pull.
   const listed = await images.listImages({}).catch(() => ({ images: [] }));
   return findImage(listed.images, pull) !== undefined;
 }
 
-/** With each of the credentials that fit, until one will do; without any, as nobody in particular. */
+/** Tries each matching credential until one works. Without credentials, pulls anonymously. */
 async function pullWithAny(images: ImageService, reference: string, pull: Pull, signal: AbortSignal): Promise<void> {
   const { labels, annotations } = pull.sandboxConfig ?? {};
   const request = {

@@ -41,7 +41,7 @@ function start(limit = Number.POSITIVE_INFINITY) {
   return { puller, phases, pass, told };
 }
 
-test('every tag has a worker of its own', async () => {
+test('every tag has its own worker', async () => {
   const { puller, phases, pass, told } = start();
   const object = wanting({ nginx: [{ tag: '1' }, { tag: '2' }], busybox: [{ tag: '3' }] });
   await puller.sync(object);
@@ -52,7 +52,7 @@ test('every tag has a worker of its own', async () => {
   assert.deepEqual(told, ['nginx:1 at 10', 'nginx:2 at 10', 'busybox:3 at 10']);
 });
 
-test('a node fetches no more at a time than it may', async () => {
+test('the number of concurrent pulls of a node is limited', async () => {
   const { puller, phases, pass } = start(2);
   const object = wanting({ nginx: [{ tag: '1' }, { tag: '2' }, { tag: '3' }] });
   await puller.sync(object);
@@ -62,7 +62,7 @@ test('a node fetches no more at a time than it may', async () => {
   assert.deepEqual(phases(object), ['1 Succeeded', '2 Succeeded', '3 Pulling']);
 });
 
-test('looking again begins nothing twice', async () => {
+test('a second sync starts no pull twice', async () => {
   const { puller, pass, told } = start();
   const object = wanting({ nginx: [{ tag: '1' }] });
   for (let look = 0; look < 3; look++) {
@@ -72,7 +72,7 @@ test('looking again begins nothing twice', async () => {
   assert.deepEqual(told, ['nginx:1 at 10']);
 });
 
-test('a tag or an image that is taken away is stopped and forgotten', async () => {
+test('a removed tag or image is stopped and dropped', async () => {
   const { puller, phases, pass, told } = start();
   await puller.sync(wanting({ nginx: [{ tag: '1' }, { tag: '2' }], busybox: [{ tag: '3' }] }));
   await pass(1);
@@ -83,7 +83,7 @@ test('a tag or an image that is taken away is stopped and forgotten', async () =
   assert.deepEqual(told, ['pulling image busybox:3 is stopped', 'pulling image nginx:1 is stopped', 'nginx:2 at 10']);
 });
 
-test('another version is another round', async () => {
+test('a new version is pulled again', async () => {
   const { puller, phases, pass, told } = start();
   await puller.sync(wanting({ nginx: [{ tag: '1' }] }));
   await pass(5);
@@ -95,7 +95,7 @@ test('another version is another round', async () => {
   assert.deepEqual(told, ['pulling image nginx:1 is stopped', 'nginx:1 at 15']);
 });
 
-test('what is said to be done is not done again', async () => {
+test('a completed pull is not repeated', async () => {
   const { puller, phases, pass, told } = start();
   const said: ImageTagStatus = { tag: '1', phase: 'Failed', completionTime: '1970-01-01T00:00:00Z', version: 1 };
   const object = wanting({ nginx: [{ tag: '1', version: 1 }] }, [said]);
@@ -104,7 +104,7 @@ test('what is said to be done is not done again', async () => {
   assert.deepEqual({ phases: phases(object), told }, { phases: ['1 Failed v1'], told: [] });
 });
 
-test('what was done in another version is', async () => {
+test('a pull that completed in another version is repeated', async () => {
   const { puller, phases, pass } = start();
   const said: ImageTagStatus = { tag: '1', phase: 'Succeeded', completionTime: '1970-01-01T00:00:00Z' };
   const object = wanting({ nginx: [{ tag: '1', version: 1 }] }, [said]);
@@ -113,7 +113,7 @@ test('what was done in another version is', async () => {
   assert.deepEqual(phases(object), ['1 Pulling v1']);
 });
 
-test('a node that is switched off stops everything', async () => {
+test('a stopped node stops all pulls', async () => {
   const { puller, pass, told } = start();
   await puller.sync(wanting({ nginx: [{ tag: '1' }] }));
   await pass(1);
@@ -122,7 +122,7 @@ test('a node that is switched off stops everything', async () => {
   assert.deepEqual(told, ['pulling image nginx:1 is stopped']);
 });
 
-test('a node counts what it is to fetch, also what it knows nothing of', () => {
+test('a NodeImage counts all tags, including unknown ones', () => {
   const { puller } = start();
   assert.deepEqual(statusFrom(wanting({ nginx: [{ tag: '1' }, { tag: '2' }] }), puller.statusesOf), {
     desired: 2,

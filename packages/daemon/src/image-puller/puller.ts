@@ -1,4 +1,4 @@
-/** What a node is fetching: a worker for every tag that is wanted and not done with (images.md §5.3). */
+/** Pulls of a node: one worker for every tag that is wanted and not complete. */
 import type { Secret } from '@kruise/api/core/secret';
 import type { ImageSpec, ImageTagStatus, NodeImage, PullSecret } from '@kruise/api/kruise/nodeimage';
 import { runWorker, type WorkerContext } from './worker.ts';
@@ -9,23 +9,23 @@ type Worker = { readonly version: number; readonly stop: AbortController };
 type Pool = { readonly workers: Map<string, Worker>; readonly statuses: Map<string, ImageTagStatus> };
 
 export type Puller = {
-  /** Begins what is wanted, and stops what is not. */
+  /** Starts the pulls that are wanted, and stops the others. */
   sync(nodeImage: NodeImage): Promise<void>;
-  /** How far the tags of an image are. */
+  /** Returns the status of the tags of an image. */
   statusesOf(name: string): Iterable<ImageTagStatus>;
-  /** Stops everything. */
+  /** Stops all pulls. */
   stop(): void;
 };
 
 export type PullerContext = Omit<WorkerContext, 'report' | 'succeeded' | 'failed'> & {
   readonly secretsFor: (references: readonly PullSecret[]) => Promise<readonly Secret[]>;
-  /** Told whenever there is something new to be said. */
+  /** Called whenever a status changes. */
   readonly onChange: () => void;
   readonly succeeded: (image: Named, elapsedMs: number) => void;
   readonly failed: (image: Named, reason: string) => void;
 };
 
-/** A tag, and who wants it. */
+/** A tag of an image, and the jobs that requested it. */
 export type Named = { readonly name: string; readonly spec: ImageSpec['tags'][number] };
 
 export function createPuller(context: PullerContext): Puller {
@@ -69,7 +69,7 @@ export function createPuller(context: PullerContext): Puller {
     const worker: WorkerContext = {
       ...context,
       report(status) {
-        // Whatever somebody who was stopped has to say is about something else than what is wanted now.
+        // A report of a stopped worker is obsolete.
         if (stop.signal.aborted) return;
         statuses.set(spec.tag, status);
         context.onChange();

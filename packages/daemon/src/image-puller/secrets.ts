@@ -10,13 +10,13 @@ type Entry = { readonly found: Secret; readonly until: Instant };
 
 const minuteMs = 60_000;
 
-/** Reads Secrets, each for some minutes; what cannot be read is done without (images.md §5.5). */
+/** Reads Secrets and caches each one for some minutes. A Secret that cannot be read is skipped. */
 export function createSecretReader(client: Client, clock: Clock, random: Random, log: Log) {
   const known = new Map<string, Entry>();
 
   async function read({ namespace = '', name = '', mode = '' }: PullSecret): Promise<Secret | undefined> {
     const now = clock.now();
-    // What was read for nodes that are done is not kept for ever.
+    // Expired entries are removed, so that the Secrets of finished nodes are not kept for ever.
     for (const [key, { until }] of known) if (until <= now) known.delete(key);
     const key = `${namespace}/${name}/${mode}`;
     const entry = known.get(key);
@@ -26,7 +26,7 @@ export function createSecretReader(client: Client, clock: Clock, random: Random,
       known.set(key, { found, until: now + (5 + randomInteger(random, 5)) * minuteMs });
       return found;
     } catch (error) {
-      log.warn({ namespace, secret: name, error }, 'a Secret could not be read; images are fetched without it');
+      log.warn({ namespace, secret: name, error }, 'failed to get pull secret; pulling without it');
       return undefined;
     }
   }

@@ -1,7 +1,7 @@
 import type { ImageTagStatus, NodeImage, NodeImageStatus } from '@kruise/api/kruise/nodeimage';
 import { compareStrings } from '@kruise/values/go-syntax';
 
-/** What a node says of all it is to fetch (images.md §5.2). */
+/** Derives the status of a NodeImage from the status of its tags. */
 export function statusFrom(
   { spec }: NodeImage,
   statusesOf: (name: string) => Iterable<ImageTagStatus>,

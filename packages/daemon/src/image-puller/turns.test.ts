@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTurns } from './turns.ts';
 
-/** Work that ends when it is told to, and what has been begun of it. */
+/** Returns work that ends on request, and a list of the started work. */
 function works() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -18,14 +18,14 @@ function works() {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const { signal } = new AbortController();
 
-test('so many are at work at a time, in the order in which they came', async () => {
+test('concurrent work is limited, and starts in order of arrival', async () => {
   const { begun, end, work } = works();
   const inTurn = createTurns(2);
   for (const name of ['a', 'b', 'c', 'd']) void inTurn(work(name), signal);
   await turn();
   assert.deepEqual(begun, ['a', 'b']);
   end('b');
-  // Whoever comes now is behind those that wait.
+  // A later caller queues behind the waiting ones.
   void inTurn(work('e'), signal);
   await turn();
   assert.deepEqual(begun, ['a', 'b', 'c']);
@@ -35,7 +35,7 @@ test('so many are at work at a time, in the order in which they came', async () 
   assert.deepEqual(begun, ['a', 'b', 'c', 'd', 'e']);
 });
 
-test('without a limit nobody waits', async () => {
+test('without a limit no work waits', async () => {
   const { begun, work } = works();
   const inTurn = createTurns(Number.POSITIVE_INFINITY);
   for (const name of ['a', 'b', 'c']) void inTurn(work(name), signal);
@@ -43,7 +43,7 @@ test('without a limit nobody waits', async () => {
   assert.deepEqual(begun, ['a', 'b', 'c']);
 });
 
-test('what is stopped while it waits is not begun, and keeps nobody waiting', async () => {
+test('work that is cancelled while it waits does not start, and blocks no other', async () => {
   const { begun, end, work } = works();
   const inTurn = createTurns(1);
   const stop = new AbortController();
@@ -58,7 +58,7 @@ test('what is stopped while it waits is not begun, and keeps nobody waiting', as
   assert.deepEqual(begun, ['a', 'c']);
 });
 
-test('a failure makes room, too', async () => {
+test('a failure releases its permit', async () => {
   const { begun, work } = works();
   const inTurn = createTurns(1);
   await assert.rejects(inTurn(() => Promise.reject(new Error('no')), signal));

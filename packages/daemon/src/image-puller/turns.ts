@@ -1,4 +1,4 @@
-/** So many at a time, in the order in which they came; all at once where there is no limit. */
+/** Returns a first-in, first-out semaphore. Without a limit, all work runs at once. */
 export function createTurns(limit: number): (work: () => Promise<void>, signal: AbortSignal) => Promise<void> {
   const waiting: (() => void)[] = [];
   let free = limit;
@@ -11,7 +11,7 @@ export function createTurns(limit: number): (work: () => Promise<void>, signal: 
     try {
       if (!signal.aborted) await work();
     } finally {
-      // Whoever has waited longest takes the place before anyone else can.
+      // The longest waiter takes over the permit before any other caller can.
       const next = waiting.shift();
       if (next) next();
       else free++;

@@ -15,7 +15,7 @@ type Wanted = Partial<ImageTagSpec> & {
   readonly stopAfterMs?: number;
 };
 
-/** Sees a tag through on a simulated node, and tells what was reported, told and asked for. */
+/** Pulls a tag on a simulated node, and returns the reports, the events and the requests to the runtime. */
 async function see({ name = 'nginx', script = {}, secrets = [], stopAfterMs, ...spec }: Wanted) {
   const clock = virtualClock(0);
   const runtime = createSimulatedRuntime({ clock, random: seededRandom(1), images: ['busybox:1.36'] });
@@ -59,7 +59,7 @@ async function see({ name = 'nginx', script = {}, secrets = [], stopAfterMs, ...
 const slow = (duration: string) => ({ 'sim.kruise.io/pull-latency': duration });
 const missing = { name: 'no-such-image' };
 
-test('an image that can be had is fetched, and named as the runtime does', async () => {
+test('an available image is pulled, and its ID is reported', async () => {
   const { phases, reports, told, asked } = await see({ script: slow('2s') });
   assert.deepEqual(phases, ['Waiting', 'Pulling', 'Succeeded']);
   const { imageID, ...last } = reports.at(-1)!;
@@ -76,7 +76,7 @@ test('an image that can be had is fetched, and named as the runtime does', async
   assert.equal(asked.length, 1);
 });
 
-test('the runtime is told who asks, and with what', async () => {
+test('the runtime gets the sandbox config and the annotations', async () => {
   const { asked } = await see({ script: { a: '1' } });
   assert.deepEqual(asked[0]?.image, { image: 'nginx:1.25', annotations: {} });
   assert.deepEqual(asked[0]?.sandboxConfig?.annotations, {
@@ -95,21 +95,26 @@ const pulls: {
   says?: RegExp;
 }[] = [
   {
-    name: 'an image that is there is not fetched if that will do',
+    name: 'a present image is not pulled with IfNotPresent',
     wanted: { name: 'busybox', tag: '1.36', imagePullPolicy: 'IfNotPresent' },
     pulls: 0,
     phase: 'Succeeded',
     endsAt: 0,
   },
   {
-    name: 'an image that is there is fetched otherwise',
+    name: 'a present image is pulled with Always',
     wanted: { name: 'busybox', tag: '1.36', imagePullPolicy: 'Always' },
     pulls: 1,
     phase: 'Succeeded',
   },
-  { name: 'so it is where nothing is said', wanted: { name: 'busybox', tag: '1.36' }, pulls: 1, phase: 'Succeeded' },
   {
-    name: 'a failure is tried three times more, each time later',
+    name: 'a present image is pulled by default',
+    wanted: { name: 'busybox', tag: '1.36' },
+    pulls: 1,
+    phase: 'Succeeded',
+  },
+  {
+    name: 'a failure is retried three times with increasing delay',
     wanted: missing,
     pulls: 4,
     phase: 'Failed',
@@ -117,27 +122,27 @@ const pulls: {
     says: /^Failed to pull image reference "no-such-image:1.25": failed to pull and unpack image/,
   },
   {
-    name: 'as often as it is told to',
+    name: 'the backoff limit is configurable',
     wanted: { ...missing, pullPolicy: { backoffLimit: 7 } },
     pulls: 8,
     phase: 'Failed',
     endsAt: 1 + 2 + 4 + 8 + 16 + 30 + 30,
   },
   {
-    name: 'once if it is told so',
+    name: 'a backoff limit of zero allows one attempt',
     wanted: { ...missing, pullPolicy: { backoffLimit: 0 } },
     pulls: 1,
     phase: 'Failed',
     endsAt: 0,
   },
   {
-    name: 'three times more for less than none',
+    name: 'a negative backoff limit means three retries',
     wanted: { ...missing, pullPolicy: { backoffLimit: -1 } },
     pulls: 4,
     phase: 'Failed',
   },
   {
-    name: 'an attempt that takes too long is given up',
+    name: 'an attempt that exceeds the timeout is cancelled',
     wanted: { script: slow('1h'), pullPolicy: { timeoutSeconds: 10, backoffLimit: 1 } },
     pulls: 2,
     phase: 'Failed',
@@ -145,7 +150,7 @@ const pulls: {
     says: /^pulling image nginx:1.25 is canceled$/,
   },
   {
-    name: 'after the deadline nothing is tried any more',
+    name: 'after the deadline no attempt starts',
     wanted: { ...missing, pullPolicy: { backoffLimit: 9, activeDeadlineSeconds: 5 } },
     pulls: 3,
     phase: 'Failed',
@@ -153,7 +158,7 @@ const pulls: {
     says: /^pulling exceeds the activeDeadlineSeconds$/,
   },
   {
-    name: 'an attempt ends with the deadline',
+    name: 'the deadline ends an attempt',
     wanted: { script: slow('1h'), pullPolicy: { timeoutSeconds: 600, activeDeadlineSeconds: 5, backoffLimit: 0 } },
     pulls: 1,
     phase: 'Failed',
@@ -170,7 +175,7 @@ for (const { name, wanted, pulls: count, phase, endsAt, says } of pulls) {
   });
 }
 
-test('who is stopped tells of it, but reports nothing', async () => {
+test('a stopped pull records its failure, but reports no status', async () => {
   const { phases, told } = await see({ script: slow('1h'), stopAfterMs: 1000 });
   assert.deepEqual(phases, ['Waiting', 'Pulling']);
   assert.deepEqual(told, ['failed: pulling image nginx:1.25 is stopped']);
@@ -184,7 +189,7 @@ const dockerConfig = (auths: object): Secret => ({
   data: { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') },
 });
 
-test('credentials that fit are tried one after the other, and nobody else is pretended to be', async () => {
+test('matching credentials are tried in order, and anonymous pulls are not', async () => {
   const secrets = [
     dockerConfig({
       'registry.private.com': { username: 'a', password: '1' },

@@ -1,4 +1,4 @@
-/** Sees one tag through on one node: attempt after attempt, until the image is there or time is up (images.md §5.4). */
+/** Pulls one tag on one node: retries until the image is present or the deadline has passed. */
 import type { Secret } from '@kruise/api/core/secret';
 import type { SandboxConfig } from '@kruise/api/kruise/image-pull';
 import type { ImageTagSpec, ImageTagStatus } from '@kruise/api/kruise/nodeimage';
@@ -18,12 +18,12 @@ export type Task = {
 export type WorkerContext = {
   readonly images: ImageService;
   readonly clock: Clock;
-  /** Does it when it is this node's turn; what is stopped meanwhile is not begun. */
+  /** Runs the work when the node's semaphore permits it. Work whose signal is aborted meanwhile does not start. */
   readonly inTurn: (work: () => Promise<void>, signal: AbortSignal) => Promise<void>;
   readonly report: (status: ImageTagStatus) => void;
-  /** Told when the image is there, and how long it took. */
+  /** Called with the elapsed time when the image is present. */
   readonly succeeded: (elapsedMs: number) => void;
-  /** Told why it is not. */
+  /** Called with the reason when the pull has failed. */
   readonly failed: (reason: string) => void;
 };
 
@@ -65,7 +65,7 @@ async function run(context: WorkerContext, task: Task, signal: AbortSignal): Pro
   });
 }
 
-/** Throws the last failure. */
+/** Retries the pull. Throws the last error. */
 async function tryOften(
   { images, clock }: WorkerContext,
   { name, spec, secrets, sandboxConfig }: Task,

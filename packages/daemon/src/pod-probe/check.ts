@@ -1,4 +1,4 @@
-/** One check of a container, again and again (operations.md §B8). */
+/** One periodic probe of a container. */
 import type { Probe } from '@kruise/api/core/probe';
 import type { ProbeState } from '@kruise/api/kruise/podprobemarker';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
@@ -7,7 +7,7 @@ import { podUidLabel } from '@kruise/node/kubelet/sandbox-config';
 import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 
-/** What is checked. */
+/** The container and its probe. */
 export type CheckTarget = {
   readonly podUid: string;
   readonly podIP: string;
@@ -15,7 +15,7 @@ export type CheckTarget = {
   readonly probe: Probe;
 };
 
-/** What was found. */
+/** The result of a probe. */
 export type Finding = { readonly state: ProbeState; readonly message: string };
 
 export type CheckMeans = {
@@ -28,7 +28,7 @@ export type CheckMeans = {
 
 const maxMessageLength = 1024;
 
-/** Checks until the signal is aborted; `mayBeMany` spreads checks that begin at once. */
+/** Probes until the signal is aborted. `mayBeMany` adds jitter to probes that start at once. */
 export async function keepChecking(
   means: CheckMeans,
   target: CheckTarget,
@@ -49,7 +49,7 @@ export async function keepChecking(
   }
 }
 
-/** A check that remembers what it found in a row, and of which container. */
+/** Returns a probe that counts consecutive results of one container. */
 function createCheck({ clock, runtime, onFinding }: CheckMeans, target: CheckTarget) {
   const { podUid, podIP, containerName, probe } = target;
   let lastId = '';
@@ -91,7 +91,7 @@ async function newestOf(runtime: NodeRuntime, podUid: string, name: string, sign
 
 type Checked = { readonly id: string; readonly name: string; readonly podIP: string };
 
-/** Looks once. Throws where it could not be found out. */
+/** Probes once. Throws if the result is unknown. */
 async function look(runtime: NodeRuntime, clock: Clock, probe: Probe, { id, name, podIP }: Checked): Promise<Finding> {
   const timeoutSeconds = Math.max(1, probe.timeoutSeconds ?? 0);
   if (probe.exec) {

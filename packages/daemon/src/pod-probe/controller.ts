@@ -20,7 +20,7 @@ type Observed = {
   readonly findings: FindingsOf;
 };
 
-/** What a check finds has its node say so. */
+/** Enqueues a node when one of its probes has a new result. */
 function newsOf(prober: Prober, selection: Selection | undefined): Watch {
   return {
     kind: nodePodProbe,
@@ -41,7 +41,7 @@ export function podProbeController({ nodes, selection, prober }: PodProbeOptions
     predicate: ({ type, object, previous }) => type !== 'updated' || !isSame(object.spec, previous?.spec),
     watches: [newsOf(prober, selection)],
     workers: 5,
-    // Nobody waits for what is found to be written at once.
+    // The status of a NodePodProbe is not urgent.
     isBackground: true,
     rateLimiter: () => exponentialBackOff({ firstMs: 500, maxMs: 50_000 }),
     observe(caches, name): Observed | undefined {
@@ -55,7 +55,7 @@ export function podProbeController({ nodes, selection, prober }: PodProbeOptions
     }),
     effects: {
       async follow(input) {
-        // The effect is always given what `decide` made.
+        // The input of the effect comes from `decide`.
         const { name, told } = input as Pick<Observed, 'name' | 'told'>;
         prober.follow(name, told);
       },

@@ -1,4 +1,4 @@
-/** The checks of all nodes of a process: which go on, and what they have found. */
+/** The probes of all nodes of a process, and their results. */
 import type { NodePodProbe, PodProbe } from '@kruise/api/kruise/nodepodprobe';
 import type { NewEvent } from '@kruise/client/actions';
 import { isSame } from '@kruise/machinery/json-value';
@@ -17,16 +17,16 @@ export type ProberOptions = {
 };
 
 export type Prober = {
-  /** Has a node check what it is told to, and nothing else. */
+  /** Starts the probes of a node's NodePodProbe, and stops all others. */
   follow(nodeName: string, told: NodePodProbe | undefined): void;
   findingsOf(nodeName: string): FindingsOf;
-  /** Called with the name of a node that has found something new. */
+  /** Called with the name of a node that has a new result. */
   onNews: (nodeName: string) => void;
 };
 
 type Check = { readonly target: CheckTarget; readonly stop: AbortController; found?: Found };
 
-/** What has not changed is said again after so long. */
+/** An unchanged result is reported again after this time. */
 const repeatMs = 600_000;
 
 export function createProber({ nodes, clock, random, recordFor, onError }: ProberOptions, signal: AbortSignal): Prober {
@@ -81,7 +81,7 @@ function keyOf(uid: string, name: string): string {
   return `${uid}/${name}`;
 }
 
-/** The checks of a Pod, each by what tells it from all others. */
+/** Returns the probes of a Pod by unique key. */
 function targetsOf(
   pod: PodProbe,
 ): readonly (readonly [string, { readonly pod: PodProbe; readonly target: CheckTarget }])[] {

@@ -38,7 +38,7 @@ const states = (told: NodePodProbe, found?: Found) => statusOf(told, () => found
 
 const succeeded: Found = { state: 'Succeeded', message: 'fine', at: now };
 
-test('what was found is said, and since when it is so', () => {
+test('the result of a probe is reported with its transition time', () => {
   const [state] = states(toldOf(['m#a']), succeeded) ?? [];
   assert.deepEqual(state, {
     name: 'm#a',
@@ -52,7 +52,7 @@ test('what was found is said, and since when it is so', () => {
   assert.deepEqual([since('Succeeded'), since('Failed')], [earlier, formatTime(now)]);
 });
 
-test('what was said before stays until something is found, or it is asked for no more', () => {
+test('a reported result stays until there is a new one, or the probe is removed', () => {
   assert.equal(states(toldOf(['m#a'], said('m#a', 'Failed')))?.[0]?.state, 'Failed');
   assert.equal(states(toldOf(['m#b'], said('m#a', 'Failed'))), undefined);
   assert.deepEqual(

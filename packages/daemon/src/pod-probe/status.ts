@@ -1,4 +1,4 @@
-/** What a node says of its checks (operations.md §B8). */
+/** Status of a NodePodProbe. */
 import type {
   ContainerProbeState,
   NodePodProbe,
@@ -8,13 +8,13 @@ import type {
 import { formatTime, type Instant } from '@kruise/values/time';
 import type { Finding } from './check.ts';
 
-/** Something found, and when. */
+/** The result of a probe, with its time. */
 export type Found = Finding & { readonly at: Instant };
 
-/** What is known of checks, by the uid of the Pod and the name of the check. */
+/** Looks up the result of a probe by the UID of the Pod and the name of the probe. */
 export type FindingsOf = (uid: string, name: string) => Found | undefined;
 
-/** The status with all that was found; of what is asked for no more nothing is said. */
+/** Returns the status with all results, without probes that the spec no longer has. */
 export function statusOf({ spec, status }: NodePodProbe, findingsOf: FindingsOf): NodePodProbeStatus {
   const podProbeStatuses = (spec.podProbes ?? []).flatMap(({ name, namespace, uid, probes = [] }): PodProbeStatus[] => {
     const before = status?.podProbeStatuses?.find((each) => each.uid === uid)?.probeStates ?? [];

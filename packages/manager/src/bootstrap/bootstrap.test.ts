@@ -18,7 +18,7 @@ const now = instantOf(2026, 1, 1);
 const dayMs = 86_400_000;
 const host = 'kruise-webhook-service.kruise-system.svc';
 
-test('without any variable everything has its usual place', () => {
+test('without variables the environment has its defaults', () => {
   const environment = readEnvironment({});
   assert.deepEqual(environment, {
     namespace: 'kruise-system',
@@ -35,7 +35,7 @@ test('without any variable everything has its usual place', () => {
   assert.equal(webhookHostOf(environment), host);
 });
 
-test('a port that is no number is refused', () => {
+test('a port that is not a number is refused', () => {
   assert.equal(readEnvironment({ WEBHOOK_PORT: '9443' }).webhookPort, 9443);
   assert.throws(() => readEnvironment({ WEBHOOK_PORT: 'https' }), RangeError);
 });
@@ -50,7 +50,7 @@ const renewals: { text: string; days: number }[] = [
   { text: '-3d', days: 180 },
 ];
 for (const { text, days } of renewals) {
-  test(`certificates are renewed ${days} days before their end with ${text}`, () => {
+  test(`certificates are renewed ${days} days before they expire with ${text}`, () => {
     assert.equal(readEnvironment({ CERTS_RENEW_BEFORE: text }).renewBeforeMs, days * dayMs);
   });
 }
@@ -66,12 +66,12 @@ for (const { variables, files } of writers) {
   });
 }
 
-test('the Pod webhook is off where kinds are listed without SidecarSet', () => {
+test('the Pod webhook is disabled if the listed kinds lack SidecarSet', () => {
   assert.equal(readEnvironment({ CUSTOM_RESOURCE_ENABLE: 'CloneSet' }).podWebhook, false);
   assert.equal(readEnvironment({ CUSTOM_RESOURCE_ENABLE: 'CloneSet,SidecarSet' }).podWebhook, true);
 });
 
-test('new certificates are good for their host and for this machine, and for ten years', () => {
+test('new certificates are valid for their host, for localhost, and for ten years', () => {
   const made = newCertificates(host, now);
   for (const [name, at, isGood] of [
     [host, now, true],
@@ -86,22 +86,22 @@ test('new certificates are good for their host and for this machine, and for ten
   assert.equal(areValid({ authorityKey: '', authorityCertificate: '', key: '', certificate: '' }, host, now), false);
 });
 
-test('an address is a host, too', () => {
+test('a certificate is valid for an IP address too', () => {
   assert.equal(areValid(newCertificates('10.0.0.7', now), '10.0.0.7', now), true);
 });
 
-test('an authority that is good for another year signs again', () => {
+test('an authority that is valid for another year signs again', () => {
   const first = newCertificates(host, now);
   assert.equal(newCertificates(host, now + dayMs, first).authorityCertificate, first.authorityCertificate);
   assert.notEqual(newCertificates(host, now + 3400 * dayMs, first).authorityCertificate, first.authorityCertificate);
 });
 
-test('certificates in a Secret are made once, and again when their end is near', async () => {
+test('certificates in a Secret are created once, and renewed before they expire', async () => {
   await using server = await startTestServer();
   const { client } = server;
   await client.create(namespace, { metadata: { name: 'kruise-system' } });
   const reference = { namespace: 'kruise-system', name: 'certs' };
-  // Installations bring an empty one.
+  // Installations create an empty Secret.
   await client.create(secret, { metadata: reference });
   let time = now;
   const store = secretStore(client, reference, { host, renewBeforeMs: 180 * dayMs, now: () => time });
@@ -111,7 +111,7 @@ test('certificates in a Secret are made once, and again when their end is near',
   assert.notEqual((await store()).certificate, first.certificate);
 });
 
-test('of two replicas that start together both end with the same certificates', async () => {
+test('two replicas that start together end with the same certificates', async () => {
   await using server = await startTestServer();
   await server.client.create(namespace, { metadata: { name: 'kruise-system' } });
   const store = () =>
@@ -124,7 +124,7 @@ test('of two replicas that start together both end with the same certificates', 
   assert.deepEqual(one, other);
 });
 
-test("somebody else's certificates are taken as they are", async () => {
+test('certificates of an external issuer are used as they are', async () => {
   await using server = await startTestServer();
   const { client } = server;
   await client.create(namespace, { metadata: { name: 'kruise-system' } });
@@ -152,7 +152,7 @@ function inFolder(use: (folder: string) => void | Promise<void>) {
 }
 
 test(
-  'certificates in files are made once',
+  'certificates in files are created once',
   inFolder(async (folder) => {
     const store = fileStore(join(folder, 'certs'), { host, renewBeforeMs: 0, now: () => now });
     const first = await store();
@@ -162,7 +162,7 @@ test(
 );
 
 test(
-  'files are exchanged all at once, plain ones of the same names too',
+  'files are swapped atomically, including regular files of the same names',
   inFolder((folder) => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'tls.crt'), 'plain');
@@ -198,7 +198,7 @@ const installed: MutatingWebhookConfiguration = {
   webhooks: [hook('a', '/a'), hook('b', '/b')],
 };
 
-test('a configuration keeps what was installed, and names what is served', () => {
+test('a configuration keeps its installed template, and lists the served webhooks', () => {
   const onlyA = settleConfiguration(installed, place, (path) => path === '/a');
   assert.deepEqual(
     onlyA.webhooks?.map(({ name }) => name),
@@ -219,7 +219,7 @@ test('a configuration keeps what was installed, and names what is served', () =>
   );
 });
 
-test('with a host of its own the manager is reached there', () => {
+test('a manager with its own host is reached there', () => {
   const { webhooks } = settleConfiguration(installed, { ...place, webhookHost: '10.0.0.7' }, () => true);
   assert.deepEqual(webhooks?.[0]?.clientConfig, { url: 'https://10.0.0.7:9876/a', caBundle });
 });
@@ -227,7 +227,7 @@ test('with a host of its own the manager is reached there', () => {
 const definition = (group: string, strategy: 'None' | 'Webhook') =>
   ({ metadata: { name: 'x' }, spec: { group, conversion: { strategy } } }) as CustomResourceDefinition;
 
-test('conversion by webhook is kept true for kinds of Kruise, and nobody else', () => {
+test('the conversion webhook is updated for CRDs of Kruise, and for no others', () => {
   const settled = settleConversion(definition('apps.kruise.io', 'Webhook'), place);
   assert.deepEqual(settled.spec.conversion?.webhook, {
     clientConfig: {

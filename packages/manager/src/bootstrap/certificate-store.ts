@@ -1,4 +1,6 @@
-/** Where certificates are kept: in a Secret that all replicas share, in files, or in a Secret that somebody else fills. */
+/**
+ * Stores for webhook certificates: a Secret that all replicas share, files, or a Secret that an external issuer fills.
+ */
 import {
   existsSync,
   mkdirSync,
@@ -16,7 +18,7 @@ import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
 import type { Instant } from '@kruise/values/time';
 import { areValid, certificatesIn, filesOf, newCertificates, type WebhookCertificates } from './certificates.ts';
 
-/** Finds good certificates, or makes them. */
+/** Returns valid certificates, and creates them where necessary. */
 export type CertificateStore = () => Promise<WebhookCertificates>;
 
 export type CertificateTerms = {
@@ -25,7 +27,10 @@ export type CertificateTerms = {
   readonly now: () => Instant;
 };
 
-/** Certificates in a Secret. Of replicas that start together one makes them, and the others take what it made. */
+/**
+ * Keeps certificates in a Secret. When replicas start at the same time, one creates the certificates and the others use
+ * them.
+ */
 export function secretStore(client: Client, reference: Reference, terms: CertificateTerms): CertificateStore {
   const { host, renewBeforeMs, now } = terms;
   const isGood = (found: WebhookCertificates) => areValid(found, host, now() + renewBeforeMs);
@@ -54,7 +59,7 @@ export function secretStore(client: Client, reference: Reference, terms: Certifi
   };
 }
 
-/** Certificates in files of a directory. */
+/** Keeps certificates in the files of a directory. */
 export function fileStore(directory: string, { host, renewBeforeMs, now }: CertificateTerms): CertificateStore {
   return async () => {
     const known = readFiles(directory);
@@ -65,7 +70,7 @@ export function fileStore(directory: string, { host, renewBeforeMs, now }: Certi
   };
 }
 
-/** Certificates that somebody else, such as cert-manager, keeps in a Secret. They are taken as they are. */
+/** Reads certificates that an external issuer, such as cert-manager, keeps in a Secret. They are used as they are. */
 export function externalStore(client: Client, reference: Reference): CertificateStore {
   return async () => {
     const { data } = await client.get(secret, reference);
@@ -79,7 +84,7 @@ export function externalStore(client: Client, reference: Reference): Certificate
   };
 }
 
-/** The certificates in a directory, if they are there. */
+/** Returns the certificates in a directory, if it contains any. */
 export function readFiles(directory: string): WebhookCertificates | undefined {
   const names = ['ca-key.pem', 'ca-cert.pem', 'key.pem', 'cert.pem'];
   if (!names.every((name) => existsSync(join(directory, name)))) return undefined;
@@ -89,8 +94,8 @@ export function readFiles(directory: string): WebhookCertificates | undefined {
 const current = '..data';
 
 /**
- * Writes files so that whoever reads them finds those of one time, never some old and some new: they are links into a
- * folder that is exchanged as a whole. Files that are what they should be already are left alone.
+ * Writes files atomically, so that a reader never finds a mix of old and new files: the files are symbolic links into a
+ * folder that is swapped as a whole. Files that already have the wanted content are not written.
  */
 export function writeFiles(directory: string, files: { readonly [name: string]: string }): void {
   mkdirSync(directory, { recursive: true });
@@ -113,7 +118,7 @@ export function writeFiles(directory: string, files: { readonly [name: string]: 
   }
 }
 
-/** Whether a folder is the one that is read. */
+/** Reports whether a folder is the one that the links point into. */
 function isCurrent(directory: string, generation: string): boolean {
   const link = join(directory, current);
   return existsSync(link) && readlinkSync(link) === generation;

@@ -1,10 +1,10 @@
-/** The certificates webhooks are served with, made and renewed by kruise-manager itself (manager.md §10.3). */
+/** TLS certificates of the webhook server, which kruise-manager issues and renews itself. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { authority, createAuthority } from '@kruise/machinery/x509/certificate';
 import type { Instant } from '@kruise/values/time';
 
-/** An authority and a certificate it signed, with the keys of both, as PEM text. */
+/** A certificate authority and a certificate that it signed, with the keys of both, in PEM. */
 export type WebhookCertificates = {
   readonly authorityKey: string;
   readonly authorityCertificate: string;
@@ -16,7 +16,7 @@ const years = 10;
 const dayMs = 86_400_000;
 const yearMs = 365 * dayMs;
 
-/** Whether the certificate is good for a host at a time, and its key fits. */
+/** Reports whether the certificate is valid for a host at a time, and matches its key. */
 export function areValid(certificates: WebhookCertificates, host: string, at: Instant): boolean {
   try {
     const certificate = new X509Certificate(certificates.certificate);
@@ -29,12 +29,15 @@ export function areValid(certificates: WebhookCertificates, host: string, at: In
       (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined
     );
   } catch {
-    // What cannot be read is no certificate.
+    // A certificate that cannot be parsed is invalid.
     return false;
   }
 }
 
-/** A new certificate, signed by the authority there was, if that is good for another year, or by a new one. */
+/**
+ * Issues a certificate. The previous authority signs it if the authority is valid for another year, otherwise a new one
+ * does.
+ */
 export function newCertificates(host: string, now: Instant, previous?: WebhookCertificates): WebhookCertificates {
   const signer = previous && keptAuthority(previous, now + yearMs);
   const {
@@ -45,7 +48,7 @@ export function newCertificates(host: string, now: Instant, previous?: WebhookCe
   const { certificate, key } = issue({
     subject: { commonName: host },
     usages: ['server auth'],
-    // Readiness is judged by asking the webhook server on this very machine.
+    // The readiness probe connects to the webhook server on the same machine.
     hosts: ['localhost', host],
     nowMs: now,
     validDays: years * 365,
@@ -68,7 +71,7 @@ function isWithin({ validFrom, validTo }: X509Certificate, at: Instant): boolean
   return Date.parse(validFrom) <= at && at <= Date.parse(validTo);
 }
 
-/** The files and Secret keys they are kept under; servers of other makes look for the second name of a pair. */
+/** Returns the certificates by file name or Secret key. Other webhook servers read the second name of each pair. */
 export function filesOf(certificates: WebhookCertificates): { readonly [name: string]: string } {
   const { authorityKey, authorityCertificate, key, certificate } = certificates;
   return {
@@ -81,7 +84,7 @@ export function filesOf(certificates: WebhookCertificates): { readonly [name: st
   };
 }
 
-/** The certificates in files or Secret keys; missing ones are empty. */
+/** Reads certificates from files or Secret keys. Missing ones are empty. */
 export function certificatesIn(files: { readonly [name: string]: string | undefined }): WebhookCertificates {
   return {
     authorityKey: files['ca-key.pem'] ?? '',

@@ -1,4 +1,4 @@
-/** What kruise-manager is told by environment variables (manager.md §3). */
+/** Environment variables of kruise-manager. */
 import { daemonConfigNamespace } from '@kruise/api/kruise/well-known';
 
 export type ManagerEnvironment = {
@@ -7,22 +7,22 @@ export type ManagerEnvironment = {
   readonly secretName: string;
   readonly serviceName: string;
   readonly webhookPort: number;
-  /** Where webhooks are reached if not through the Service. */
+  /** The address of the webhooks where they are not reached through the Service. */
   readonly webhookHost: string;
   readonly certificateDirectory: string;
-  /** Whether certificates are kept in files rather than in a Secret. */
+  /** Keeps certificates in files rather than in a Secret. */
   readonly keepsFiles: boolean;
-  /** Certificates are renewed so long before they run out. */
+  /** Time before expiry at which certificates are renewed. */
   readonly renewBeforeMs: number;
-  /** The namespace whose Secrets the daemons of nodes may read. */
+  /** The namespace whose Secrets the kruise-daemons may read. */
   readonly daemonConfigNamespace: string;
-  /** Whether the gate PodWebhook is open where nothing is said of it. */
+  /** Default of the feature gate PodWebhook. */
   readonly podWebhook: boolean;
 };
 
 type Variables = { readonly [name: string]: string | undefined };
 
-/** Reads them; throws if the port is no number. */
+/** Reads the environment variables. Throws if the port is not a number. */
 export function readEnvironment(variables: Variables): ManagerEnvironment {
   const value = (name: string, otherwise: string) => variables[name] || otherwise;
   const port = value('WEBHOOK_PORT', '9876');
@@ -44,7 +44,7 @@ export function readEnvironment(variables: Variables): ManagerEnvironment {
   };
 }
 
-/** The name the webhooks' certificate is for. */
+/** Returns the host name that the webhook certificate is issued for. */
 export function webhookHostOf({ webhookHost, serviceName, namespace }: ManagerEnvironment): string {
   return webhookHost || `${serviceName}.${namespace}.svc`;
 }

@@ -9,16 +9,16 @@ type Manifest = {
   readonly subjects?: readonly object[];
 };
 
-// Whoever applies them knows no more of them than this.
+// A client that applies the manifests needs only these fields.
 const manifests = manifestsFor('elsewhere') as readonly Manifest[];
 const names = ({ kind, metadata }: Manifest) => [kind, metadata.namespace, metadata.name].filter(Boolean).join(' ');
 
-test('every object is there once', () => {
+test('every object is listed once', () => {
   assert.equal(new Set(manifests.map(names)).size, manifests.length);
   assert.equal(manifests.filter(({ kind }) => kind === 'CustomResourceDefinition').length, 18);
 });
 
-test('a namespace comes before what is in it', () => {
+test('a namespace comes before its objects', () => {
   const made = new Set<string>();
   for (const { kind, metadata } of manifests) {
     if (kind === 'Namespace') made.add(metadata.name);
@@ -26,7 +26,7 @@ test('a namespace comes before what is in it', () => {
   }
 });
 
-test('everybody who is given rights is of the namespace that was asked for', () => {
+test('all subjects of bindings are in the requested namespace', () => {
   const subjects = manifests.flatMap(({ subjects: all = [] }) => all);
   assert.deepEqual(
     subjects,

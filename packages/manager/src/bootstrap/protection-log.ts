@@ -2,7 +2,10 @@ import { appendFileSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProtectionEvent } from '../webhooks/context.ts';
 
-/** Opens a log with a line for each refused deletion and its user. Only its owner may read it, since it names users. */
+/**
+ * Opens a log with one line for each refused deletion and its user. Only the owner of the file may read the log,
+ * because it names users.
+ */
 export function openProtectionLog(directory: string): (event: ProtectionEvent) => void {
   mkdirSync(directory, { recursive: true });
   const file = openSync(join(directory, 'protection.log'), 'a', 0o600);

@@ -4,7 +4,7 @@ import { createMetrics } from '@kruise/client/metrics';
 import type { ProtectionEvent } from '../webhooks/context.ts';
 import { countProtections } from './protection-metrics.ts';
 
-test('what was protected is counted by what it was, and told on', () => {
+test('refused deletions are counted by resource, and passed on', () => {
   const registry = createMetrics();
   const told: ProtectionEvent[] = [];
   const tell = countProtections(registry, (event) => told.push(event));

@@ -1,14 +1,22 @@
 import type { MetricRegistry } from '@kruise/client/metrics';
 import type { ProtectionEvent } from '../webhooks/context.ts';
 
-/** Counts what was protected, by what it was and by whom it was to go, before it is told on. */
+/** Counts refused deletions by resource and user before they are passed on. */
 export function countProtections(registry: MetricRegistry, tell: (event: ProtectionEvent) => void) {
   const byOwner = ['kind_namespace_name', 'username'];
   const byName = ['name', 'username'];
-  const pods = registry.counter('pod_unavailable_budget', 'Pods that a budget kept from going.', byOwner);
-  const workloads = registry.counter('workload_deletion_protection', 'Workloads kept from deletion.', byOwner);
-  const namespaces = registry.counter('namespace_deletion_protection', 'Namespaces kept from deletion.', byName);
-  const definitions = registry.counter('crd_deletion_protection', 'Definitions kept from deletion.', byName);
+  const pods = registry.counter(
+    'pod_unavailable_budget',
+    'Number of Pod disruptions refused by a PodUnavailableBudget.',
+    byOwner,
+  );
+  const workloads = registry.counter('workload_deletion_protection', 'Number of workload deletions refused.', byOwner);
+  const namespaces = registry.counter(
+    'namespace_deletion_protection',
+    'Number of namespace deletions refused.',
+    byName,
+  );
+  const definitions = registry.counter('crd_deletion_protection', 'Number of CRD deletions refused.', byName);
   const counterFor = ({ event, kind, namespace, name, username }: ProtectionEvent) => {
     if (event === 'PodUnavailableBudget') return pods.of(`${kind}_${namespace}_${name}`, username);
     if (kind === 'Namespace') return namespaces.of(name, username);

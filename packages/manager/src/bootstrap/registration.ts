@@ -1,6 +1,6 @@
 /**
- * Keeps the cluster's knowledge of the webhooks true: the two webhook configurations and the conversion of Kruise's kinds
- * name the present authority, the present place, and only paths that are answered (manager.md §10.5, §10.6).
+ * Keeps the registration of the webhooks up to date: the two webhook configurations and the conversion of Kruise's CRDs
+ * refer to the current CA bundle, the current address, and only paths that are served.
  */
 import {
   type MutatingWebhookConfiguration,
@@ -22,19 +22,19 @@ import { stringify } from '@kruise/values/go-json';
 import { mutatingConfigurationName, validatingConfigurationName } from '../webhooks/configurations.ts';
 import type { ManagerEnvironment } from './environment.ts';
 
-/** Where webhooks are, and who vouches for them. */
+/** Address of the webhooks, and the CA that signed their certificate. */
 export type WebhookPlace = Pick<ManagerEnvironment, 'namespace' | 'serviceName' | 'webhookHost' | 'webhookPort'> & {
-  /** The authority's certificate, as PEM text. */
+  /** The CA certificate, in PEM. */
   readonly authority: string;
 };
 
 type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 type Webhook = { readonly clientConfig: WebhookClientConfig };
 
-/** What was installed first is kept here, so that a webhook that is switched off can be switched on again. */
+/** Annotation with the configuration as it was installed, so that a disabled webhook can be enabled again. */
 const templateAnnotation = 'template';
 
-/** The configuration as it should be, made of what was installed. */
+/** Returns the desired configuration, derived from the installed one. */
 export function settleConfiguration<C extends Configuration>(
   configuration: C,
   place: WebhookPlace,
@@ -56,7 +56,7 @@ export function settleConfiguration<C extends Configuration>(
   };
 }
 
-/** The definition as it should be. Whether its versions are converted by a webhook at all is left to who installed it. */
+/** Returns the desired CRD. The installer decides whether its versions are converted by a webhook at all. */
 export function settleConversion(definition: CustomResourceDefinition, place: WebhookPlace): CustomResourceDefinition {
   const { spec } = definition;
   const isOurs = spec.group === appsGroup || spec.group === policyGroup;
@@ -79,7 +79,7 @@ function clientConfigAt(place: WebhookPlace, path: string, port?: number): Webho
   return { service: { namespace, name, path, ...(port === undefined ? {} : { port }) }, caBundle };
 }
 
-/** Writes what is not as it should be. */
+/** Updates the objects that differ from their desired state. */
 export async function register(
   client: Client,
   place: WebhookPlace,
@@ -97,7 +97,10 @@ export async function register(
   }
 }
 
-/** Servers fill in the port of a Service; who compares with what they answer has to do the same. */
+/**
+ * Sets the ports of Services as the API server defaults them, so that a comparison with the stored object finds no
+ * difference.
+ */
 function withPorts<C extends Configuration>(wanted: C, found: C): C {
   const hasPort = (found.webhooks as readonly Webhook[] | undefined)?.some(
     ({ clientConfig }) => clientConfig.service?.port,
@@ -112,7 +115,10 @@ function withPorts<C extends Configuration>(wanted: C, found: C): C {
   return { ...wanted, webhooks };
 }
 
-/** Where certificates come from somebody else, so does what names them: it is only checked. Throws what is wrong. */
+/**
+ * Checks the registration without changing it: where an external issuer provides the certificates, it also injects the
+ * CA bundle. Throws if the registration is wrong.
+ */
 export async function checkRegistration(
   client: Client,
   { authority }: Pick<WebhookPlace, 'authority'>,

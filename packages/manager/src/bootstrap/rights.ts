@@ -1,6 +1,6 @@
 /**
- * What kruise-manager and kruise-daemon may do, and the objects that say so (manager.md §14, daemon.md §7): their
- * ServiceAccounts, roles and bindings, and what users of Kruise's kinds gain through the roles everybody knows.
+ * RBAC of kruise-manager and kruise-daemon: their ServiceAccounts, roles and bindings, and the rules that users of
+ * Kruise's kinds gain through the aggregated default roles.
  */
 import { namespace as namespaceKind } from '@kruise/api/core/namespace';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
@@ -14,10 +14,10 @@ import type { Client } from '@kruise/client/client';
 import type { Kind } from '@kruise/schema/kind';
 import { mutatingConfigurationName, validatingConfigurationName } from '../webhooks/configurations.ts';
 
-/** The account kruise-manager acts as. */
+/** The ServiceAccount of kruise-manager. */
 export const managerAccount = 'kruise-manager';
 
-/** The account the kruise-daemon of every node acts as. */
+/** The ServiceAccount of the kruise-daemon on every node. */
 export const daemonAccount = 'kruise-daemon';
 
 const all = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
@@ -63,7 +63,7 @@ const managerRules: readonly Rule[] = [
   rule('', ['namespaces', 'nodes'], read),
   rule('', ['pods/status', 'pods/ephemeralcontainers', 'pods/resize'], write),
   rule('', ['secrets'], ['create', 'delete', 'get', 'list', 'update', 'watch']),
-  // What stands in the way of deleting a definition may be of any kind.
+  // Objects that block the deletion of a CRD may be of any kind.
   rule('*', ['*'], ['list']),
   rule('*', ['*/scale'], read),
   rule('admissionregistration.k8s.io', configurations, read),
@@ -86,7 +86,10 @@ const managerRules: readonly Rule[] = [
   rule('storage.k8s.io', ['storageclasses'], read),
 ];
 
-/** To tell API servers whom webhooks answer as; whoever has certificates from elsewhere has others tell that. */
+/**
+ * Permits to register the CA of the webhooks with the API server. Not needed where an external issuer provides the
+ * certificates and registers its CA.
+ */
 const certificateRules: readonly Rule[] = [
   {
     ...rule('admissionregistration.k8s.io', configurations, ['patch', 'update']),
@@ -101,7 +104,7 @@ const certificateRules: readonly Rule[] = [
   },
 ];
 
-/** To keep the certificates themselves. */
+/** Permits to store the certificates. */
 const webhookRules: readonly Rule[] = [rule('', ['secrets'], all)];
 
 const electionRules: readonly Rule[] = [rule('coordination.k8s.io', ['leases'], all), rule('', ['events'], ['create'])];
@@ -119,7 +122,7 @@ const daemonSecretRules: readonly Rule[] = [rule('', ['secrets'], read)];
 
 const rbac = 'rbac.authorization.k8s.io';
 
-/** An object that has to be there for someone to have rights. */
+/** An object that an account needs for its permissions. */
 export type Granted = { readonly kind: Kind; readonly object: object };
 
 type Account = { readonly name: string; readonly namespace: string };
@@ -145,7 +148,10 @@ function grantedIn(namespace: string, name: string, rules: readonly Rule[], acco
   ];
 }
 
-/** Where Kruise itself is, whose webhooks do not stand in its own way, and where daemons find what is copied for them. */
+/**
+ * Returns Kruise's own namespace, which its webhooks exempt, and the namespace with the Secrets that are copied for
+ * daemons.
+ */
 function namespaces(own: string): readonly Granted[] {
   const labels = { 'control-plane': 'openkruise' };
   return [
@@ -154,7 +160,7 @@ function namespaces(own: string): readonly Granted[] {
   ];
 }
 
-/** What gives kruise-manager its rights, in the order it is made in. */
+/** Returns the objects that grant kruise-manager its permissions, in order of creation. */
 export function rightsOfManager(namespace: string): readonly Granted[] {
   const account = { name: managerAccount, namespace };
   return [
@@ -168,7 +174,9 @@ export function rightsOfManager(namespace: string): readonly Granted[] {
   ];
 }
 
-/** What gives kruise-daemon its rights: of Secrets it sees no others than those that were copied for it. */
+/**
+ * Returns the objects that grant kruise-daemon its permissions. It can read only the Secrets that were copied for it.
+ */
 export function rightsOfDaemon(namespace: string): readonly Granted[] {
   const account = { name: daemonAccount, namespace };
   return [
@@ -179,7 +187,7 @@ export function rightsOfDaemon(namespace: string): readonly Granted[] {
   ];
 }
 
-/** What readers, editors and administrators of a namespace may do with Kruise's kinds. */
+/** Returns the roles of viewers, editors and administrators of a namespace for Kruise's kinds. */
 function userRoles(): readonly Granted[] {
   const ofUsers = managed.filter((plural) => plural !== 'nodeimages' && plural !== 'nodepodprobes');
   const scaled = ['clonesets', 'statefulsets', 'uniteddeployments'];
@@ -208,19 +216,19 @@ function userRoles(): readonly Granted[] {
   ];
 }
 
-/** Gives kruise-manager its rights, by someone who may do that. */
+/** Grants kruise-manager its permissions. The client must be allowed to grant them. */
 export function grantManagerRights(client: Client, namespace: string): Promise<void> {
   return grant(client, rightsOfManager(namespace));
 }
 
-/** Gives kruise-daemon its rights. */
+/** Grants kruise-daemon its permissions. */
 export function grantDaemonRights(client: Client, namespace: string): Promise<void> {
   return grant(client, rightsOfDaemon(namespace));
 }
 
 async function grant(client: Client, granted: readonly Granted[]): Promise<void> {
   for (const { kind, object } of granted) {
-    // Made of the kind's own fields.
+    // The object has the fields of its kind.
     await client.apply(kind, object as never, { fieldManager: 'kruise-bootstrap', force: true });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Sees to it, on every replica, that webhooks have good certificates and that the cluster knows them: at the start, when
- * anything about it changes, and every minute.
+ * Ensures, on every replica, that the webhooks have valid certificates and are registered in the cluster: at the start,
+ * when one of the objects changes, and every minute.
  */
 import { mutatingWebhookConfiguration } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
 import { validatingWebhookConfiguration } from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
@@ -23,7 +23,7 @@ export function webhookController({ namespace, secretName }: Certificate, sync: 
     component: 'webhook-controller',
     for: validatingWebhookConfiguration,
     ...named(validatingConfigurationName),
-    // What is to be done is one thing, whoever changed what.
+    // There is a single key to reconcile, whatever object changed.
     predicate: () => false,
     watches: [
       watch(validatingWebhookConfiguration, () => [key], named(validatingConfigurationName)),

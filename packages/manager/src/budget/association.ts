@@ -1,4 +1,4 @@
-/** Which Pods a budget is for, as far as Pods themselves tell (protection.md §A7). */
+/** Association of Pods with PodUnavailableBudgets, as far as it follows from the Pods themselves. */
 import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { statefulSet as builtinStatefulSet } from '@kruise/api/apps/statefulset';
@@ -12,24 +12,24 @@ import type { Caches } from '@kruise/client/informer';
 import { controllerOf, type OwnerReference } from '@kruise/machinery/owner-references';
 import { groupOf, type Kind } from '@kruise/schema/kind';
 
-/** A workload as others refer to it. */
+/** A reference to a workload. */
 export type WorkloadReference = { readonly apiVersion?: string; readonly kind?: string; readonly name?: string };
 
-/** As much of a workload as budgets go by. */
+/** The fields of a workload that budgets read. */
 export type KnownWorkload = {
   readonly metadata: ObjectMeta;
   readonly spec?: { readonly replicas?: number };
 };
 
-/** The workloads whose objects are at hand; of all others the server has to be asked. */
+/** The kinds of workloads that are cached. Others need a live read. */
 export const knownWorkloads: readonly Kind[] = [deployment, replicaSet, builtinStatefulSet, cloneSet, statefulSet];
 
-/** The kind of a workload, in whatever version it is referred to, if its objects are at hand. */
+/** Returns the kind of a workload, for a reference in any version, if the kind is cached. */
 export function knownKindOf({ apiVersion = '', kind }: WorkloadReference): Kind | undefined {
   return knownWorkloads.find((each) => each.kind === kind && each.group === groupOf(apiVersion));
 }
 
-/** A workload that is at hand. */
+/** Returns a workload from the cache. */
 export function knownWorkload(
   caches: Caches,
   reference: WorkloadReference,
@@ -40,17 +40,17 @@ export function knownWorkload(
   return kind && (caches.of(kind).get({ namespace, name: reference.name ?? '' }) as KnownWorkload | undefined);
 }
 
-/** Whether this very owner, not another of its name, is at hand. */
+/** Reports whether this owner, by UID and not only by name, is in the cache. */
 export function isAtHand(caches: Caches, owner: OwnerReference, namespace: string): boolean {
   return knownWorkload(caches, owner, namespace)?.metadata.uid === owner.uid;
 }
 
-/** A chain of owners has an end; one that somebody has bent into a circle has not. */
+/** Limit on the length of a chain of owners, which guards against cycles. */
 const mostOwners = 8;
 
 /**
- * The controller of a Pod, the controller of that, and so on, as far as they are at hand. The reference knows of
- * Deployments above ReplicaSets only, and leaves the Pods of whatever else has ReplicaSets unprotected.
+ * Returns the controller of a Pod, the controller of that controller, and so on, as far as they are cached. OpenKruise
+ * knows only Deployments above ReplicaSets, and leaves the Pods of other owners of ReplicaSets unprotected.
  */
 export function ownersOf(pod: Pod, caches: Caches): readonly OwnerReference[] {
   const { namespace = '' } = pod.metadata;
@@ -64,17 +64,17 @@ export function ownersOf(pod: Pod, caches: Caches): readonly OwnerReference[] {
   return owners;
 }
 
-/** Whether two references are to one workload, whatever its version. */
+/** Reports whether two references are to the same workload, in any version. */
 export function isSameWorkload(a: WorkloadReference, b: WorkloadReference): boolean {
   return a.kind === b.kind && a.name === b.name && groupOf(a.apiVersion ?? '') === groupOf(b.apiVersion ?? '');
 }
 
-/** Whether a budget names labels, and these are among them; one that names none is for no Pod. */
+/** Reports whether a budget has a selector that matches the labels. A budget without a selector selects no Pod. */
 export function isForLabels({ spec: { selector } }: PodUnavailableBudget, labels: ObjectMeta['labels']): boolean {
   return selector !== undefined && !isEmptySelector(selector) && selects(selector, labels);
 }
 
-/** Whether a budget is for a Pod with these owners. */
+/** Reports whether a budget applies to a Pod with these owners. */
 export function isForPod(budget: PodUnavailableBudget, pod: Pod, owners: readonly WorkloadReference[]): boolean {
   const { targetRef } = budget.spec;
   return targetRef

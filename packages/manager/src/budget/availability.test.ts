@@ -20,8 +20,8 @@ const inPlaceState = (imageID: string) =>
 
 type Traits = {
   readonly metadata?: Pod['metadata'];
-  /** The containers: what they are asked to run, what is said to run, and by which ID. */
-  readonly runs?: readonly (readonly [name: string, asked: string, told: string, imageID: string])[];
+  /** The containers: the image of the spec, the image of the status, and the image ID. */
+  readonly runs?: readonly (readonly [name: string, specified: string, reported: string, imageID: string])[];
   readonly status?: Pod['status'];
 };
 
@@ -52,13 +52,13 @@ const cases: readonly (readonly [is: string, traits: Traits, isAvailable: boolea
   ['is ready', {}, true],
   ['is not ready', { status: { conditions: [{ type: 'Ready', status: 'False' }] } }, false],
   ['has not started', { status: { phase: 'Pending' } }, false],
-  ['is on its way out', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }, false],
+  ['is terminating', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }, false],
   ['is labelled as unavailable', { metadata: { labels: { 'unavailable-pod.kruise.io/drained': '' } } }, false],
   ['runs the digest it asks for', { runs: [['main', pinned, 'app', `docker.io/library/app@${digest('a')}`]] }, true],
-  ['is told of with a scheme', { runs: [['main', pinned, 'app', `docker-pullable://${pinned}`]] }, true],
+  ['has an image ID with a scheme', { runs: [['main', pinned, 'app', `docker-pullable://${pinned}`]] }, true],
   ['runs another digest', { runs: [['main', pinned, 'app', `app@${digest('b')}`]] }, false],
-  ['runs what cannot be compared', { runs: [['main', pinned, 'app', digest('b')]] }, true],
-  ['is not told of', { runs: [['main', pinned, 'app', '']], status: { containerStatuses: [] } }, false],
+  ['runs an image that cannot be compared', { runs: [['main', pinned, 'app', digest('b')]] }, true],
+  ['has no container status', { runs: [['main', pinned, 'app', '']], status: { containerStatuses: [] } }, false],
   [
     'runs its digests and waits to be drained',
     {

@@ -1,4 +1,7 @@
-/** Whether a Pod can be relied on, as budgets see it: it is ready, and runs what it should (protection.md §A10). */
+/**
+ * Availability of a Pod in the sense of PodUnavailableBudgets: the Pod is ready, and its containers run the images of
+ * its spec.
+ */
 import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
 import { unavailablePodLabelPrefix } from '@kruise/api/kruise/well-known';
@@ -9,12 +12,12 @@ import { isInjected } from '../sidecarset/borrow.ts';
 import { injectedSets } from '../sidecarset/marks.ts';
 import { isImageExchanged, isRunningAndReady } from '../sidecarset/pod-state.ts';
 
-/** Whether somebody could miss the Pod. */
+/** Reports whether the Pod counts as available for its budget. */
 export function isAvailable(pod: Pod, gates: FeatureGates): boolean {
   return isRunningAndReady(pod) && !isMarkedUnavailable(pod) && runsItsImages(pod) && !updateObstacle(pod, gates);
 }
 
-/** Whether a Pod is labelled as one that is not to be relied on. */
+/** Reports whether a Pod is labelled as unavailable. */
 export function isMarkedUnavailable({ metadata }: Pod): boolean {
   for (const label in metadata.labels) if (label.startsWith(unavailablePodLabelPrefix)) return true;
   return false;
@@ -23,9 +26,10 @@ export function isMarkedUnavailable({ metadata }: Pod): boolean {
 const runsItsImages = memoize((pod: Pod) => runsItsDigests(pod) && runsItsSidecars(pod));
 
 /**
- * Whether every container with an image by its digest runs that. Some runtimes tell the digest of something else, and
- * not of which repository: what cannot be compared proves nothing (the reference takes such Pods for unavailable, and
- * leaves them unprotected). Nor do digests say anything of sidecars or grace periods, so all else is looked at as well.
+ * Reports whether every container whose image is given by digest runs that digest. Some runtimes report the digest of
+ * another object, without its repository: digests that cannot be compared prove nothing. (OpenKruise takes such Pods
+ * for unavailable, and leaves them unprotected.) Digests say nothing about sidecars or grace periods either, so these
+ * are checked separately.
  */
 function runsItsDigests({ spec, status }: Pod): boolean {
   return (spec?.containers ?? []).every(({ name, image = '' }) => {
@@ -39,7 +43,7 @@ function runsItsDigests({ spec, status }: Pod): boolean {
   });
 }
 
-/** Whether no sidecar runs the image any more that it had before its update. */
+/** Reports whether no sidecar still runs the image that it had before its update. */
 function runsItsSidecars(pod: Pod): boolean {
   const sidecars = new Set((pod.spec?.containers ?? []).filter(isInjected).map(({ name }) => name));
   return sidecars.size === 0 || injectedSets(pod).every((name) => isImageExchanged(pod, name, sidecars));

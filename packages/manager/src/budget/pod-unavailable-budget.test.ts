@@ -31,14 +31,14 @@ const budgetOf = (
 });
 const spent = budgetOf({ unavailableAllowed: 0 });
 
-test('an update that is allowed costs one', () => {
+test('an allowed update uses one unit of the budget', () => {
   const answer = askBudget(budgetOf(), podOf(), 'UPDATE', gates, now);
   assert.ok(answer.isAllowed);
   assert.equal(answer.left?.status?.unavailableAllowed, 0);
   assert.deepEqual(answer.left?.status?.unavailablePods, { a: '2026-01-01T00:00:00Z' });
 });
 
-test('a deletion is recorded apart', () => {
+test('a deletion is recorded separately', () => {
   const answer = askBudget(budgetOf(), podOf(), 'DELETE', gates, now);
   assert.ok(answer.isAllowed);
   assert.deepEqual(answer.left?.status?.disruptedPods, { a: '2026-01-01T00:00:00Z' });
@@ -72,13 +72,13 @@ const free: {
   },
 ];
 for (const { is, pod = podOf(), operation = 'UPDATE', how = {}, ...given } of free) {
-  test(`an update ${is} costs nothing`, () => {
+  test(`an update ${is} uses no budget`, () => {
     const budget = 'budget' in given ? given.budget : spent;
     assert.deepEqual(askBudget(budget, pod, operation, gates, now), { isAllowed: true, ...how });
   });
 }
 
-test('an old record is made anew, and costs nothing more', () => {
+test('an old record is renewed, and uses no further budget', () => {
   const since = '2025-12-31T23:59:55Z';
   for (const list of ['disruptedPods', 'unavailablePods'] as const) {
     const answer = askBudget(budgetOf({ unavailableAllowed: 0, [list]: { a: since } }), podOf(), 'UPDATE', gates, now);
@@ -88,7 +88,7 @@ test('an old record is made anew, and costs nothing more', () => {
   }
 });
 
-test('with a budget that is spent nothing more is done', () => {
+test('an exhausted budget refuses everything', () => {
   for (const operation of ['UPDATE', 'DELETE', 'EVICT', 'RESIZE'] as const) {
     const answer = askBudget(spent, podOf(), operation, gates, now);
     assert.deepEqual(answer, {
@@ -98,14 +98,14 @@ test('with a budget that is spent nothing more is done', () => {
   }
 });
 
-test('where resizes are told apart they are free unless they are protected', () => {
+test('a resize that is distinguished from updates is free unless it is protected', () => {
   const apart = featureGates({ InPlacePodVerticalScaling: true });
   assert.equal(askBudget(spent, podOf(), 'RESIZE', apart, now).isAllowed, true);
   const protecting = budgetOf({ unavailableAllowed: 0 }, { protectOperations: ['RESIZE'] });
   assert.equal(askBudget(protecting, podOf(), 'RESIZE', apart, now).isAllowed, false);
 });
 
-test('what an older annotation says counts where the field says nothing', () => {
+test('the older annotation applies if the field is not set', () => {
   const annotated = {
     ...spent,
     metadata: { name: 'pub', annotations: { 'kruise.io/pub-protect-operations': 'DELETE, EVICT' } },
@@ -114,13 +114,13 @@ test('what an older annotation says counts where the field says nothing', () => 
   assert.equal(askBudget(annotated, podOf(), 'EVICT', gates, now).isAllowed, false);
 });
 
-test('a budget that has more to wait for than it can says so', () => {
+test('a budget with too many recorded Pods refuses, and reports why', () => {
   const many = Object.fromEntries(Array.from({ length: 2001 }, (_, index) => [`p${index}`, '2026-01-01T00:00:00Z']));
   const answer = askBudget(budgetOf({ unavailablePods: many }), podOf(), 'UPDATE', gates, now);
   assert.match(answer.isAllowed ? '' : answer.why, /map too big/);
 });
 
-test('a Pod says which budget it belongs to, in the old way too', () => {
+test('a Pod has the annotation of its budget, and the older one', () => {
   assert.equal(budgetNameOf(podOf({ annotations: { 'kruise.io/related-pub': 'pub' } })), 'pub');
   const renewed = { 'pub.kruise.io/related-pub': '', 'kruise.io/related-pub': 'pub' };
   assert.equal(budgetNameOf(podOf({ annotations: renewed })), 'pub');

@@ -1,6 +1,7 @@
 /**
- * What a PodUnavailableBudget says to whatever makes a Pod unavailable (pod-admission.md §3.3). Webhooks ask it for
- * everybody, workloads for themselves before they begin: a Pod that is drained already cannot be refused any more.
+ * Decision of a PodUnavailableBudget about an operation that makes a Pod unavailable. Webhooks check the budget for all
+ * clients. Workload controllers check it themselves before they start, because a Pod that is already drained cannot be
+ * refused any more.
  */
 
 import type { Pod } from '@kruise/api/core/pod';
@@ -22,27 +23,30 @@ import type { FeatureGates } from '../feature-gates.ts';
 import { isAvailable } from './availability.ts';
 
 export type BudgetAnswer =
-  /** It may be done; where it costs something, this is the budget that is left. It may have been paid for before. */
+  /**
+   * The operation is allowed. `left` is the remaining budget, if the operation uses any. It may have been recorded
+   * before.
+   */
   | { readonly isAllowed: true; readonly left?: PodUnavailableBudget; readonly isRecorded?: true }
   | { readonly isAllowed: false; readonly why: string };
 
 const allowed: BudgetAnswer = { isAllowed: true };
 const recorded: BudgetAnswer = { isAllowed: true, isRecorded: true };
 
-/** More Pods than this are not waited for at once. */
+/** Maximum number of Pods whose disruption may be pending at once. */
 const mostRecorded = 2000;
 
-/** A record of this age may be forgotten before what it is relied on for is done: it is made anew. */
+/** A record of this age may expire before the recorded operation is done, so it is renewed. */
 const reliableMs = 5000;
 
-/** The name of the budget a Pod belongs to. */
+/** Returns the name of the budget that a Pod belongs to. */
 export function budgetNameOf({
   metadata: { annotations = {} },
 }: Pick<KubernetesObject, 'metadata'>): string | undefined {
   return annotations[relatedBudgetAnnotation] || annotations[relatedBudgetLegacyAnnotation] || undefined;
 }
 
-/** The annotations of a Pod that belongs to a budget; older releases read the second. */
+/** Returns the annotations of a Pod that belongs to a budget. Older releases read the second one. */
 export function relatedTo({ metadata: { name = '' } }: PodUnavailableBudget): { readonly [key: string]: string } {
   return { [relatedBudgetAnnotation]: name, [relatedBudgetLegacyAnnotation]: name };
 }
@@ -75,7 +79,7 @@ export function askBudget(
   return { isAllowed: true, left };
 }
 
-/** Where it is recorded what may happen to Pods. */
+/** The status fields with the recorded operations. */
 const lists = ['unavailablePods', 'disruptedPods'] as const;
 
 type Status = PodUnavailableBudgetStatus;
@@ -90,7 +94,7 @@ function withRecord(
   return { ...budget, status: { ...status, [list]: { ...status[list], [pod]: formatTime(now) } } };
 }
 
-/** Why a budget lets nothing more happen; nothing if it does. */
+/** Returns the reason why a budget allows no further disruption; undefined if it allows one. */
 function faultOf({ unavailableAllowed, disruptedPods = {}, unavailablePods = {} }: Status): string | undefined {
   if (unavailableAllowed <= 0) return 'pub unavailable allowed is negative';
   if (Object.keys(disruptedPods).length + Object.keys(unavailablePods).length <= mostRecorded) return undefined;
@@ -108,11 +112,11 @@ function isProtected({ spec, metadata }: PodUnavailableBudget, operation: string
   const given = protectOperations.length > 0 ? protectOperations : annotated;
   const operations: readonly string[] = given.length > 0 ? given : usuallyProtected;
   if (operations.includes(operation)) return true;
-  // Where nobody tells resizes from other updates, they are updates.
+  // Without the gate, resizes are not distinguished from other updates.
   return operation === 'RESIZE' && !gates.InPlacePodVerticalScaling && operations.includes('UPDATE');
 }
 
-/** True in the words of Go's ParseBool. */
+/** Reports whether Go's ParseBool parses the text as true. */
 function isTrue(text = ''): boolean {
   return ['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text);
 }

@@ -65,7 +65,7 @@ const cases: readonly (readonly [of: string, old: Traits, updated: Traits, is: s
   ],
 ];
 for (const [of, old, updated, is] of cases) {
-  test(`a change of ${of} is ${is ?? 'of no concern'}`, () => {
+  test(`a change of ${of} is ${is ?? 'ignored'}`, () => {
     assert.equal(operationOf(podOf(old), podOf(updated)), is);
   });
 }

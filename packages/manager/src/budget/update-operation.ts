@@ -1,4 +1,4 @@
-/** What an update of a Pod is to its budget (protection.md §A8.1). */
+/** Classification of a Pod update for its PodUnavailableBudget. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { computeQosClass } from '@kruise/api/core/pod-qos';
@@ -8,7 +8,7 @@ import type { ResourceList } from '@kruise/machinery/resource-list';
 import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
 import { isMarkedUnavailable } from './availability.ts';
 
-/** A resize if containers go on with more or less than they had; nothing where the Pod stays available for sure. */
+/** Returns RESIZE if containers keep running with other resources; undefined if the Pod certainly stays available. */
 export function operationOf(old: Pod, updated: Pod): ProtectedOperation | undefined {
   if (isMarkedUnavailable(updated) && !isMarkedUnavailable(old)) return 'UPDATE';
   if (isSame(old.spec, updated.spec)) return undefined;
@@ -19,7 +19,7 @@ function isResize(old: Pod, updated: Pod): boolean {
   if (!old.spec || !updated.spec || isStatic(old) || isStatic(updated)) return false;
   if (!isSame(withoutResources(old.spec), withoutResources(updated.spec))) return false;
   if (computeQosClass(old.spec) !== computeQosClass(updated.spec)) return false;
-  // But for their resources the containers are the same.
+  // Apart from their resources, the containers are the same.
   const { containers } = old.spec;
   return updated.spec.containers.every((container, index) => goesOn(containers[index]!, container));
 }
@@ -30,7 +30,7 @@ function withoutResources({ containers, ...rest }: Spec): object {
   return { ...rest, containers: containers.map(({ resources: _, ...container }) => container) };
 }
 
-/** Whether a container need not be started anew for what changes of its resources. */
+/** Reports whether the change of resources needs no restart of the container. */
 function goesOn(old: Container, updated: Container): boolean {
   const lists = [
     [old.resources?.requests, updated.resources?.requests],
@@ -54,7 +54,7 @@ function isResizable({ resizePolicy = [] }: Container, name: string): boolean {
   return (name === 'cpu' || name === 'memory') && (restartPolicy === '' || restartPolicy === 'NotRequired');
 }
 
-/** Whether a node runs it of its own accord, so that the server has no say in it. */
+/** Reports whether the Pod is a static Pod, which its node runs without the API server's control. */
 function isStatic({ metadata }: Pod): boolean {
   const source = metadata.annotations?.['kubernetes.io/config.source'];
   return source !== undefined && source !== 'api';

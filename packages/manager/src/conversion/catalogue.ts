@@ -1,4 +1,4 @@
-/** The kinds whose versions differ in more than their name, and the conversion of any object of theirs. */
+/** Kinds whose versions differ in more than their name, and the conversion of objects of all kinds. */
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { badRequest } from '@kruise/machinery/status';
 import { cloneSetConversion } from './cloneset.ts';
@@ -28,7 +28,7 @@ export const conversions: readonly KindConversion[] = [
 
 const byName = new Map(conversions.map((each) => [`${each.stored.group} ${each.stored.kind}`, each]));
 
-/** The conversion of a kind; none if its versions differ in nothing but their name. */
+/** Returns the conversion of a kind; undefined if its versions differ only in their name. */
 export function conversionFor({
   group,
   kind,
@@ -39,7 +39,7 @@ export function conversionFor({
   return byName.get(`${group} ${kind}`);
 }
 
-/** An object of any of Kruise's kinds in another version of its kind. */
+/** Converts an object of any of Kruise's kinds to another version. */
 export function convertObject(object: JsonObject, apiVersion: string): JsonObject {
   const [group = ''] = apiVersion.split('/');
   const { kind, apiVersion: from } = object;

@@ -11,7 +11,7 @@ import { conversionOf } from './conversion.ts';
 
 const policies = ['ReCreate', 'InPlaceIfPossible', 'InPlaceOnly'] as const;
 
-/** v1beta1 puts all that concerns rolling updates into a block, and turns round what is said about claims. */
+/** v1beta1 groups all fields of rolling updates in one block, and inverts the setting for PVCs. */
 export const cloneSetConversion = conversionOf(cloneSetV1alpha1, cloneSet, {
   toStored({ metadata, spec, status }) {
     const { scaleStrategy = {}, updateStrategy = {}, ...rest } = spec;
@@ -59,7 +59,7 @@ export const cloneSetConversion = conversionOf(cloneSetV1alpha1, cloneSet, {
         scaleStrategy: { ...scaling, disablePVCReuse: !enablePVCReuse },
         updateStrategy: {
           ...rolling,
-          // A value of the other version that this one has a word for, if no rules.
+          // v1alpha1 can store OnDelete, a type of v1beta1, although it defines no behaviour for it.
           type: updateStrategy?.type === 'OnDelete' ? ('OnDelete' as typeof policy) : policy,
           ...(hasAny(inPlaceUpdateStrategy)
             ? { inPlaceUpdateStrategy: gracePeriodSeconds ? { gracePeriodSeconds } : {} }
@@ -71,7 +71,7 @@ export const cloneSetConversion = conversionOf(cloneSetV1alpha1, cloneSet, {
   },
 });
 
-/** What v1alpha1 says in annotations, since its own fields for it are not heeded. */
+/** Reads the settings that v1alpha1 keeps in annotations, because its own fields for them are ignored. */
 function inPlaceWith(
   strategy: InPlaceUpdateStrategy | undefined,
   annotations: { readonly [key: string]: string },

@@ -18,7 +18,7 @@ type Annotations = { readonly [key: string]: string };
 
 const graceCondition = 'PreRecreateGrace';
 
-/** v1beta1 has its status say what v1alpha1 keeps in annotations; those stay. */
+/** v1beta1 has status fields for values that v1alpha1 keeps in annotations. The annotations stay. */
 export const containerRecreateRequestConversion = conversionOf(
   containerRecreateRequestV1alpha1,
   containerRecreateRequest,
@@ -73,7 +73,7 @@ function snapshotIn(annotations: Annotations): Snapshot | undefined {
     const snapshot: unknown = JSON.parse(text);
     return Array.isArray(snapshot) ? (snapshot as Snapshot) : undefined;
   } catch {
-    // What cannot be read says nothing; the annotation stays as it is.
+    // An unreadable annotation is ignored and kept.
     return undefined;
   }
 }

@@ -21,12 +21,12 @@ const up = (kind: string, object: { metadata?: object; spec: object; status?: ob
 const down = (kind: string, object: { metadata?: object; spec: object; status?: object }, group = 'apps.kruise.io') =>
   made(kind, `${group}/v1beta1`, `${group}/v1alpha1`, object);
 
-test('every kind whose definition names the webhook has a conversion, and no other', () => {
+test('exactly the kinds whose CRD has the webhook have a conversion', () => {
   const named = kruiseKinds.filter(({ conversion }) => conversion === 'Webhook').map(({ stored }) => stored.kind);
   assert.deepEqual(conversions.map(({ stored }) => stored.kind).sort(), named.sort());
 });
 
-test('kinds whose versions are alike change their name and nothing else', () => {
+test('kinds whose versions are alike change only their apiVersion', () => {
   const job = { apiVersion: alpha, kind: 'BroadcastJob', metadata: { name: 'job' }, spec: { anything: [1] } };
   assert.equal(conversionFor({ group: 'apps.kruise.io', kind: 'BroadcastJob' }), undefined);
   assert.deepEqual(convertObject(job, beta), { ...job, apiVersion: beta });
@@ -78,12 +78,12 @@ const olderPolicies: { beta: object; alpha: object }[] = [
   },
 ];
 for (const { beta: strategy, alpha: expected } of olderPolicies) {
-  test(`a CloneSet's strategy ${JSON.stringify(strategy)} was ${JSON.stringify(expected)}`, () => {
+  test(`a CloneSet's strategy ${JSON.stringify(strategy)} is ${JSON.stringify(expected)} in v1alpha1`, () => {
     assert.deepEqual(down('CloneSet', set({ updateStrategy: strategy })).spec['updateStrategy'], expected);
   });
 }
 
-test('what is said about claims is turned round, where nothing is said, too', () => {
+test('the PVC setting is inverted, also if it is missing', () => {
   assert.deepEqual(up('CloneSet', set({})).spec['scaleStrategy'], { enablePVCReuse: true });
   assert.deepEqual(down('CloneSet', set({})).spec['scaleStrategy'], { disablePVCReuse: true });
   assert.deepEqual(up('CloneSet', set({ scaleStrategy: { disablePVCReuse: true } })).spec['scaleStrategy'], {
@@ -91,7 +91,7 @@ test('what is said about claims is turned round, where nothing is said, too', ()
   });
 });
 
-test('a label of a CloneSet becomes a field, and stays; the field does not become the label', () => {
+test('a label of a CloneSet becomes a field and stays; the field does not become the label', () => {
   const labels = { 'apps.kruise.io/cloneset-scaling-exclude-preparing-delete': 'true' };
   const converted = up('CloneSet', set({}, { labels }));
   assert.deepEqual(
@@ -101,7 +101,7 @@ test('a label of a CloneSet becomes a field, and stays; the field does not becom
   assert.equal(down('CloneSet', set({ scaleStrategy: { excludePreparingDelete: true } })).metadata.labels, undefined);
 });
 
-test('annotations about images become fields, and fields annotations', () => {
+test('pre-download annotations become fields, and fields become annotations', () => {
   const annotations = {
     'apps.kruise.io/image-predownload-parallelism': '33%',
     'apps.kruise.io/image-predownload-timeout-seconds': '60',
@@ -126,7 +126,7 @@ test('annotations about images become fields, and fields annotations', () => {
   });
 });
 
-test('a UnitedDeployment of v1alpha1 has enablePVCReuse if it is true, not the default', () => {
+test('a UnitedDeployment of v1alpha1 has enablePVCReuse only if it is true, not by default', () => {
   const united = (scaleStrategy: object) => ({
     spec: { selector, template: { cloneSetTemplate: { spec: { selector, template, scaleStrategy } } } },
   });
@@ -163,7 +163,7 @@ test('a new PodUnavailableBudget of v1alpha1 reports generation 0, one of v1beta
   assert.deepEqual(up('PodUnavailableBudget', budget, 'policy.kruise.io').status, figures);
 });
 
-test('fields that nobody knows are not carried over', () => {
+test('unknown fields are dropped', () => {
   const { spec } = up(
     'CloneSet',
     set({ surprise: true, template: { ...template, spec: { ...template.spec, surprise: true } } }),
@@ -171,7 +171,7 @@ test('fields that nobody knows are not carried over', () => {
   assert.equal(JSON.stringify(spec).includes('surprise'), false);
 });
 
-test('a StatefulSet loses what v1alpha1 has no words for', () => {
+test('a StatefulSet loses the fields that v1alpha1 lacks', () => {
   const { spec, status } = down('StatefulSet', {
     ...set({ reserveOrdinals: [1], ordinals: { start: 2 }, serviceName: 's' }),
     status: { replicas: 1, updatedReadyReplicas: 1 },
@@ -182,7 +182,7 @@ test('a StatefulSet loses what v1alpha1 has no words for', () => {
   );
 });
 
-test("a DaemonSet's surging becomes standard, its annotation a field, its hash a revision", () => {
+test('a DaemonSet of type Surging becomes Standard, its annotation a field, its hash a revision', () => {
   const annotations = { 'daemonset.kruise.io/progressive-create-pod': 'true' };
   const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { rollingUpdateType: 'Surging', maxSurge: 1 } };
   const { spec, status } = up('DaemonSet', {
@@ -201,7 +201,7 @@ test("a DaemonSet's surging becomes standard, its annotation a field, its hash a
   assert.deepEqual([back.metadata.annotations, back.status['daemonSetHash']], [annotations, 'h']);
 });
 
-test("a SidecarSet's namespace becomes a selector, its label a field and back", () => {
+test("a SidecarSet's namespace becomes a selector and its label a field, and back", () => {
   const labels = { 'apps.kruise.io/sidecarset-custom-version': '1', other: 'x' };
   const { metadata, spec } = up('SidecarSet', {
     metadata: { labels },
@@ -215,7 +215,7 @@ test("a SidecarSet's namespace becomes a selector, its label a field and back", 
   assert.deepEqual([back.metadata.labels, back.spec['customVersion']], [labels, undefined]);
 });
 
-test("a UnitedDeployment's maps by domain become statuses of domains and back", () => {
+test("a UnitedDeployment's maps by subset become subset statuses, and back", () => {
   const older = { subsetReplicas: { a: 2 }, updateStatus: { updatedRevision: 'r', currentPartitions: { a: 1, b: 0 } } };
   const { status } = up('UnitedDeployment', { spec: { selector, template: {} }, status: older });
   assert.equal(status['updatedRevision'], 'r');
@@ -232,7 +232,7 @@ test("a UnitedDeployment's maps by domain become statuses of domains and back", 
   assert.deepEqual([back.status['subsetReplicas'], back.status['updateStatus']], [{ a: 2, b: 0 }, older.updateStatus]);
 });
 
-test('of the domains of a UnitedDeployment only those with a name are in its maps', () => {
+test('the maps of a UnitedDeployment contain only subsets with a name', () => {
   const subsetStatuses = [{ replicas: 1 }, { replicas: 2 }, { name: 'a', replicas: 3 }];
   const spec = { selector, template: {} };
   const { status } = down('UnitedDeployment', { spec, status: { subsetStatuses } });
@@ -248,7 +248,7 @@ test('of the domains of a UnitedDeployment only those with a name are in its map
   ]);
 });
 
-test("a WorkloadSpread's terms and conditions have other names and forms", () => {
+test("a WorkloadSpread's terms and conditions are renamed and converted", () => {
   const terms = { requiredNodeSelectorTerm: { matchExpressions: [{ key: 'a', operator: 'Exists' }] } };
   const { spec, status } = up('WorkloadSpread', {
     spec: { targetRef: { apiVersion: 'v1', kind: 'K', name: 'n' }, subsets: [{ name: 's', ...terms }] },
@@ -266,7 +266,7 @@ test("a WorkloadSpread's terms and conditions have other names and forms", () =>
   assert.equal(subset?.conditions[0]?.reason, 'Unknown');
 });
 
-test("a PersistentPodState's keys have a shorter name", () => {
+test("a PersistentPodState's keys are renamed", () => {
   const topology = {
     requiredPersistentTopology: { nodeTopologyKeys: ['zone'] },
     preferredPersistentTopology: [{ weight: 3, preference: { nodeTopologyKeys: ['rack'] } }],
@@ -280,7 +280,7 @@ test("a PersistentPodState's keys have a shorter name", () => {
   );
 });
 
-test("a ResourceDistribution's selector and failed namespaces have other names", () => {
+test("a ResourceDistribution's selector and failed namespaces are renamed", () => {
   const { spec, status } = up('ResourceDistribution', {
     spec: { resource: { kind: 'Secret' }, targets: { namespaceLabelSelector: selector } },
     status: {
@@ -323,7 +323,7 @@ test("a ContainerRecreateRequest's annotations become its status, and back", () 
   });
 });
 
-test('what cannot be read in the annotations of a ContainerRecreateRequest is passed over', () => {
+test('unreadable annotations of a ContainerRecreateRequest are ignored', () => {
   const annotations = {
     'crr.apps.kruise.io/sync-container-statuses': '{',
     'crr.apps.kruise.io/unready-acquired': 'soon',

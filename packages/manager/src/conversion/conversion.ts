@@ -1,20 +1,20 @@
 /**
- * How objects of one version become objects of another (manager.md §12). Each kind says what moved; reading them as what
- * they are, and writing them as what they become, is done here for all.
+ * Conversion of objects between versions. Each kind declares which fields move. The shared code here decodes the source
+ * version and encodes the target version.
  */
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { apiVersionOf, type Kind, type ObjectOf } from '@kruise/schema/kind';
 import { typed } from '../typed.ts';
 
-/** A kind in two versions, and the way from each to the other. */
+/** A kind in two versions, and the conversion in both directions. */
 export type KindConversion = {
   readonly stored: Kind;
   readonly older: Kind;
-  /** The object in a version; throws what is told to whoever asked if it cannot be said in it. */
+  /** Converts the object to a version. Throws an error for the caller if the version cannot express the object. */
   convert(object: JsonObject, apiVersion: string): JsonObject;
 };
 
-/** What moved, both ways; types and names of versions are seen to. */
+/** The fields that move, in both directions. Types and version names are handled by the caller. */
 export type Moves<Older extends Kind, Stored extends Kind> = {
   readonly toStored: (object: ObjectOf<Older>) => Omit<ObjectOf<Stored>, 'apiVersion' | 'kind'>;
   readonly toOlder: (object: ObjectOf<Stored>) => Omit<ObjectOf<Older>, 'apiVersion' | 'kind'>;
@@ -30,7 +30,7 @@ export function conversionOf<Older extends Kind, Stored extends Kind>(
     stored,
     older,
     convert(object, apiVersion) {
-      // What comes out of a schema is JSON again.
+      // A codec encodes to JSON.
       return apiVersion === apiVersionOf(stored)
         ? (typed(stored, named(stored, toStored(typed(older, object)))) as JsonObject)
         : (typed(older, named(older, toOlder(typed(stored, object)))) as JsonObject);
@@ -38,7 +38,7 @@ export function conversionOf<Older extends Kind, Stored extends Kind>(
   };
 }
 
-/** The annotations or labels without some of them; none at all where none is left. */
+/** Returns annotations or labels without some keys; undefined if no key remains. */
 export function without(
   map: { readonly [key: string]: string } | undefined,
   ...keys: readonly string[]

@@ -2,7 +2,7 @@ import { type DaemonSet, type DaemonSetV1alpha1, daemonSet, daemonSetV1alpha1 } 
 import { daemonSetProgressiveCreateAnnotation as progressiveAnnotation } from '@kruise/api/kruise/well-known';
 import { conversionOf } from './conversion.ts';
 
-/** v1beta1 has a field for what v1alpha1 says in an annotation, and another name for a hash and a way of updating. */
+/** v1beta1 has a field for a value that v1alpha1 keeps in an annotation, and renames a hash and an update type. */
 export const daemonSetConversion = conversionOf(daemonSetV1alpha1, daemonSet, {
   toStored({ metadata, spec, status }) {
     const isProgressive = metadata.annotations?.[progressiveAnnotation] === 'true';
@@ -31,7 +31,7 @@ export const daemonSetConversion = conversionOf(daemonSetV1alpha1, daemonSet, {
 
 type OlderStrategy = NonNullable<DaemonSetV1alpha1['spec']['updateStrategy']>;
 
-/** Surging is what is now Standard with a surge. */
+/** Converts the type Surging to Standard with a maxSurge. */
 function withoutSurging({
   rollingUpdate,
   ...strategy

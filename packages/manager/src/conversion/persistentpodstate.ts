@@ -1,7 +1,7 @@
 import { persistentPodState, persistentPodStateV1alpha1 } from '@kruise/api/kruise/persistentpodstate';
 import { conversionOf } from './conversion.ts';
 
-/** v1beta1 has a shorter name for the keys of node labels. */
+/** v1beta1 shortens the name of the field with node label keys. */
 export const persistentPodStateConversion = conversionOf(persistentPodStateV1alpha1, persistentPodState, {
   toStored({ spec, ...object }) {
     const { requiredPersistentTopology: required, preferredPersistentTopology: preferred, ...rest } = spec;

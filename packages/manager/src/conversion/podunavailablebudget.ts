@@ -16,7 +16,7 @@ type Operations = NonNullable<PodUnavailableBudget['spec']['protectOperations']>
 
 const known: readonly string[] = ['DELETE', 'UPDATE', 'EVICT', 'RESIZE'];
 
-/** v1beta1 has fields for what v1alpha1 says in annotations. */
+/** v1beta1 has fields for values that v1alpha1 keeps in annotations. */
 export const podUnavailableBudgetConversion = conversionOf(podUnavailableBudgetV1alpha1, podUnavailableBudget, {
   toStored({ metadata, spec, status }) {
     const { annotations = {} } = metadata;

@@ -6,7 +6,7 @@ import {
 } from '@kruise/api/kruise/resourcedistribution';
 import { conversionOf } from './conversion.ts';
 
-/** v1beta1 has other names for how namespaces are selected, and for those where copying failed. */
+/** v1beta1 renames the fields that select namespaces, and those that list failed namespaces. */
 export const resourceDistributionConversion = conversionOf(resourceDistributionV1alpha1, resourceDistribution, {
   toStored({ metadata, spec, status }) {
     const { namespaceLabelSelector: selector, ...targets } = spec.targets;

@@ -20,7 +20,7 @@ const template = fc.constant({
   spec: { containers: [{ name: 'main', image: 'app' }] },
 });
 
-/** What an object of v1alpha1 may say, by kind, with as much chance as matters to its conversion. */
+/** Arbitrary specs of v1alpha1 by kind, with as much variation as matters for conversion. */
 const specs: { readonly [kind: string]: fc.Arbitrary<object> } = {
   CloneSet: fc.record(
     {
@@ -96,14 +96,14 @@ const specs: { readonly [kind: string]: fc.Arbitrary<object> } = {
 };
 
 for (const { older, stored, convert } of conversions) {
-  test(`a ${stored.kind} of v1alpha1 comes back from v1beta1 as it was`, () => {
+  test(`a ${stored.kind} of v1alpha1 survives the round trip through v1beta1`, () => {
     fc.assert(
       fc.property(labels, specs[stored.kind]!, (found, spec) => {
         const metadata = { name: 'web', ...(Object.keys(found).length > 0 ? { labels: found } : {}) };
         const made = { apiVersion: apiVersionOf(older), kind: older.kind, metadata, spec };
-        // Objects made by chance have no prototype, which others are not compared without.
+        // Generated objects have no prototype, which a comparison would report.
         const given = JSON.parse(JSON.stringify(made)) as JsonObject;
-        // Once there and back it is as Go writes it; from then on nothing changes any more.
+        // After one round trip the object is as Go writes it, and further round trips change nothing.
         const there = (object: JsonObject) => convert(convert(object, apiVersionOf(stored)), apiVersionOf(older));
         const first = there(given);
         assert.deepEqual(there(first), first);
@@ -113,7 +113,7 @@ for (const { older, stored, convert } of conversions) {
   });
 }
 
-/** Of an object, what another one says at the same places. */
+/** Returns the parts of an object that another one has at the same paths. */
 function saidIn(given: unknown, object: unknown): unknown {
   if (Array.isArray(given)) return given.map((item, index) => saidIn(item, (object as unknown[] | undefined)?.[index]));
   if (typeof given !== 'object' || given === null) return given === false ? (object ?? false) : object;

@@ -2,7 +2,7 @@ import { sidecarSet, sidecarSetV1alpha1 } from '@kruise/api/kruise/sidecarset';
 import { sidecarSetCustomVersionLabel as versionLabel } from '@kruise/api/kruise/well-known';
 import { conversionOf, without } from './conversion.ts';
 
-/** v1beta1 chooses a namespace by its label, and has a field for what v1alpha1 says in a label. */
+/** v1beta1 selects a namespace by its label, and has a field for a value that v1alpha1 keeps in a label. */
 export const sidecarSetConversion = conversionOf(sidecarSetV1alpha1, sidecarSet, {
   toStored({ metadata, spec, status }) {
     const { namespace, ...rest } = spec;

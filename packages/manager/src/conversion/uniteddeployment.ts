@@ -10,7 +10,7 @@ type Status = NonNullable<UnitedDeployment['status']>;
 type OlderStatus = NonNullable<UnitedDeploymentV1alpha1['status']>;
 type SubsetStatus = NonNullable<Status['subsetStatuses']>[number];
 
-/** v1beta1 reports by domain what v1alpha1 reports in maps of its own. */
+/** v1beta1 reports by subset what v1alpha1 reports in separate maps. */
 export const unitedDeploymentConversion = conversionOf(unitedDeploymentV1alpha1, unitedDeployment, {
   toStored: ({ status, ...object }) => ({ ...object, ...(status ? { status: storedStatus(status) } : {}) }),
   toOlder: ({ status, ...object }) => ({ ...object, ...(status ? { status: olderStatus(status) } : {}) }),
@@ -34,7 +34,7 @@ function storedStatus({ subsetReplicas = {}, updateStatus, subsetStatuses = [], 
 }
 
 function olderStatus({ updatedRevision = '', subsetStatuses = [], ...status }: Status): OlderStatus {
-  // Maps have no place for what has no name.
+  // A map has no key for a subset without a name.
   const named = subsetStatuses.filter(({ name }) => name);
   const mapOf = (field: 'replicas' | 'partition') =>
     Object.fromEntries(named.map((each) => [each.name ?? '', each[field] ?? 0]));

@@ -6,7 +6,7 @@ import {
 } from '@kruise/api/kruise/workloadspread';
 import { conversionOf } from './conversion.ts';
 
-/** v1beta1 has other names for how nodes are selected, and conditions of the standard form. */
+/** v1beta1 renames the fields that select nodes, and has standard conditions. */
 export const workloadSpreadConversion = conversionOf(workloadSpreadV1alpha1, workloadSpread, {
   toStored: ({ metadata, spec, status }) => ({
     metadata,

@@ -1,4 +1,4 @@
-/** Bringing a Pod to a revision in place, past the hook that may hold it (inplace-update.md §11, statefulset.md §7.4). */
+/** In-place update of a Pod to a revision, subject to its lifecycle hook. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { LifecycleHook } from '@kruise/api/kruise/lifecycle';
@@ -10,20 +10,20 @@ import type { UpdateSpec } from './state.ts';
 import { type Engine, startUpdate } from './update.ts';
 
 export type Attempt = {
-  /** The workload, on which it is told how the update went. */
+  /** The workload, on which the events of the update are recorded. */
   readonly workload: KubernetesObject;
   readonly to: ControllerRevision;
   readonly spec: UpdateSpec;
   readonly hook: LifecycleHook | undefined;
-  /** Whether a Pod that is in no state is put into one. */
+  /** Gives every Pod a lifecycle state, including Pods that have none. */
   readonly marksEveryPod: boolean;
 };
 
-/** What is done now; nothing while a hook holds the Pod. */
+/** The actions of this reconcile; none while a hook blocks the Pod. */
 export type Attempted = {
   readonly actions: readonly Action[];
   readonly requeueAfterSeconds?: number;
-  /** Why it cannot be done in the state the Pod is in. */
+  /** The reason why the Pod cannot be updated in its current state. */
   readonly fault?: string;
 };
 
@@ -42,7 +42,7 @@ export function attemptUpdate(pod: Pod, attempt: Attempt, engine: Engine, now: I
       if (isHooked(hook, pod)) return prepare(changeState(pod, { to: 'PreparingUpdate', markNotReady }, now));
       break;
     case 'Updated':
-      // The hook is put back on, so that whoever it is for is asked again.
+      // Restores the hook, so that its owner must approve the update again.
       return hook
         ? prepare(changeState(pod, { to: 'PreparingUpdate', markNotReady, restoring: hook }, now))
         : { actions: [] };
@@ -73,7 +73,7 @@ function markUpdating(pod: Pod, now: Instant): Pod {
   };
 }
 
-/** Preparations report only their failure: nothing has been updated when they succeed. */
+/** Preparations record only their failure: nothing has been updated when they succeed. */
 function announceRefusal(
   actions: readonly PatchAction[],
   about: KubernetesObject,
@@ -86,7 +86,7 @@ function failedUpdate(how: string) {
   return { reason: 'FailedUpdatePodInPlace', message: `failed to update pod {name} ${how}: {error}` };
 }
 
-/** Success is told once all is done, failure wherever it happens. */
+/** Records an event: success once all writes are done, failure as soon as one fails. */
 export function announceUpdate(
   actions: readonly PatchAction[],
   about: KubernetesObject,

@@ -24,7 +24,7 @@ const ordered = podOf([
 const images = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'v2']));
 const label = { labels: { k2: 'new' } };
 
-/** The containers of each batch, until there is nothing left. */
+/** Returns the containers of each batch, until no change is left. */
 function batchesOf(pod: typeof ordered, changes: ContainerChanges) {
   let done = applyBatch(pod, changes, state, { resizesBySubresource: false }, now);
   while (hasChanges(done.state.next)) {
@@ -35,23 +35,27 @@ function batchesOf(pod: typeof ordered, changes: ContainerChanges) {
 
 const cases: { name: string; pod?: typeof ordered; changes: Partial<ContainerChanges>; batches: string[] }[] = [
   {
-    name: 'the highest priority goes first',
+    name: 'the container of the highest priority is updated first',
     changes: { images: images('c1', 'c2', 'c4') },
     batches: ['c1', 'c2', 'c4'],
   },
   {
-    name: 'a shared label drags in all that are given it',
+    name: 'a shared label pulls in all containers that read it',
     changes: { images: images('c1', 'c2', 'c4'), refMetadata: { c2: label, c3: label } },
     batches: ['c1', 'c2 c3', 'c4'],
   },
-  { name: 'equal priorities go together', changes: { images: images('c3', 'c4') }, batches: ['c3 c4'] },
+  {
+    name: 'containers of equal priority are updated together',
+    changes: { images: images('c3', 'c4') },
+    batches: ['c3 c4'],
+  },
   {
     name: 'images and resources of a container change together',
     changes: { images: images('c1', 'c2'), resources: { c1: { limits: { cpu: '2' } }, c4: { limits: { cpu: '2' } } } },
     batches: ['c1', 'c2', 'c4'],
   },
   {
-    name: 'containers without priority go with the highest',
+    name: 'containers without a priority are updated with the highest',
     pod: podOf([c('a'), prioritized(c('b'), 1), prioritized(c('d'), 2)]),
     changes: { images: images('a', 'b', 'd') },
     batches: ['a d', 'b'],
@@ -70,7 +74,7 @@ for (const { name, pod = ordered, changes, batches } of cases) {
   });
 }
 
-test('a batch notes what is left, what must be ready first, and what ran before', () => {
+test('a batch records the remaining changes, the containers to become ready, and the previous images', () => {
   const changes = { ...noChanges, images: images('c1', 'c2') };
   const known = { ...state, lastContainerStatuses: { c1: { imageID: 'earlier' } } };
   const done = applyBatch(ordered, changes, known, { resizesBySubresource: false }, now);
@@ -83,7 +87,7 @@ test('a batch notes what is left, what must be ready first, and what ran before'
   );
 });
 
-test('labels are written when the containers are changed that are given them', () => {
+test('labels are written together with the containers that read them', () => {
   const changes = { ...noChanges, images: images('c1'), refMetadata: { c2: label } };
   const first = applyBatch(ordered, changes, state, { resizesBySubresource: false }, now);
   assert.equal(first.pod.metadata.labels?.['k2'], undefined);
@@ -97,19 +101,19 @@ const sized = podOf([
 ]);
 const patchOf = (resources: ContainerChanges['resources']) => resizeAction(sized, resources)?.patch;
 
-test('a resize has what differs, and nothing else', () => {
+test('a resize contains only the differences', () => {
   const limits = { cpu: '1000m', memory: '2Gi', 'example.com/gpu': '1' };
   assert.deepEqual(patchOf({ a: { limits, requests: { cpu: '1' } } }), {
     spec: { containers: [{ name: 'a', resources: { limits: { memory: '2Gi' } } }] },
   });
 });
 
-test('where nothing differs there is no resize', () => {
+test('without a difference there is no resize', () => {
   assert.equal(patchOf({ a: { limits: { cpu: '1' } } }), undefined);
   assert.equal(patchOf({}), undefined);
 });
 
-test('resources go through the subresource, or into the spec', () => {
+test('resources are changed through the subresource, or in the spec', () => {
   const changes = { ...noChanges, resources: { a: { limits: { cpu: '2' } } } };
   const through = applyBatch(sized, changes, state, { resizesBySubresource: true }, now);
   assert.equal(through.resize?.subresource, 'resize');

@@ -1,6 +1,6 @@
 /**
- * One batch of an update in place (inplace-update.md §6). Containers that are launched in order are changed in order,
- * too: those of the highest priority first, together with all that have none.
+ * One batch of an in-place update. Containers with launch priorities are updated in the same order: those of the
+ * highest priority first, together with all containers without a priority.
  */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
@@ -27,11 +27,11 @@ import {
   type UpdateSpec,
 } from './state.ts';
 
-/** What is done to a Pod, from which on it is at the next batch. */
+/** The writes that bring a Pod to the next batch. */
 export type Batch = {
   readonly pod: Pod;
   readonly state: InPlaceUpdateState;
-  /** Resources that are changed through `pods/resize`, before the rest. */
+  /** Resources that are changed through `pods/resize`, before all other writes. */
   readonly resize?: PatchAction;
 };
 
@@ -39,7 +39,7 @@ export type BatchOptions = { readonly resizesBySubresource: boolean };
 
 type Changes = ContainerChanges & Pick<UpdateSpec, 'metadataPatch'>;
 
-/** Changes the containers that come first, and notes what is left. */
+/** Applies the changes of the first containers, and records the remaining changes on the Pod. */
 export function applyBatch(
   original: Pod,
   changes: Changes,
@@ -99,7 +99,7 @@ export function previewFirstBatch(
   return { pod: changePod(pod, changes, first, resizesBySubresource), ...(resize ? { resize } : {}) };
 }
 
-/** The Pod with the state written on it, and nothing left of a grace period. */
+/** Returns the Pod with the state annotation, and without the annotation of a grace period. */
 function withState(pod: Pod, state: InPlaceUpdateState): Pod {
   const {
     [inPlaceUpdateStateLegacyAnnotation]: _state,
@@ -120,7 +120,8 @@ function containersOfBatch(containers: readonly Container[], changes: ContainerC
   const highest = Math.max(...[...priorities.values()].filter((each) => each !== undefined));
   const batch = new Set<string>();
   for (const [name, priority] of priorities) if (priority === undefined || priority === highest) batch.add(name);
-  // A label is changed for all containers that are given it, or for none: again and again, as one drags in another.
+  // A label is changed for all containers that read it, or for none. The batch grows until it is closed, because one
+  // container may pull in another.
   for (let size = -1; size !== batch.size; ) {
     size = batch.size;
     const keys = new Set([...batch].flatMap((name) => keysOf(refMetadata[name])));
@@ -136,7 +137,7 @@ function keysOf({ labels = {}, annotations = {} }: ContainerChanges['refMetadata
   ];
 }
 
-/** What is changed now, and what later. */
+/** Splits the changes into those of this batch and those of later batches. */
 function split(changes: ContainerChanges, batch: ReadonlySet<string>): readonly [ContainerChanges, ContainerChanges] {
   const part = (isNow: boolean): ContainerChanges => {
     const chosen = <T>(map: { readonly [container: string]: T }) =>
@@ -178,7 +179,7 @@ function changeContainer(
   };
 }
 
-/** Notes which images ran, where a container's image changes for the first time in this update. */
+/** Records the running images of containers whose image changes for the first time in this update. */
 function lastStatuses(
   { status }: Pod,
   { lastContainerStatuses }: InPlaceUpdateState,
@@ -191,7 +192,7 @@ function lastStatuses(
   return { lastContainerStatuses: { ...Object.fromEntries(found), ...lastContainerStatuses } };
 }
 
-/** What changes of the resources a Pod has now, as a patch of `pods/resize`. */
+/** Returns the difference from the current resources of a Pod, as a patch of `pods/resize`. */
 export function resizeAction(pod: Pod, resources: ContainerChanges['resources']): PatchAction | undefined {
   const containers = (pod.spec?.containers ?? []).flatMap(({ name, resources: present = {} }) => {
     const wanted = resources[name] ?? {};
@@ -213,7 +214,7 @@ function differing(wanted: Resources['limits'] = {}, present: Resources['limits'
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** Writes a batch: resources first, since a Pod whose resize fails must not look updated. */
+/** Returns the writes of a batch. Resources come first, because a Pod whose resize fails must not look updated. */
 export function writeBatch(original: Pod, { pod, resize }: Batch): readonly PatchAction[] {
   return [...(resize ? [resize] : []), patchPod(original, pod)];
 }

@@ -29,7 +29,7 @@ const written = (some: Partial<InPlaceUpdateState> = {}) => ({
 });
 const runs = (image: string, id: string) => ({ running: { c1: [image, id] as const } });
 
-/** What a daemon says of the containers of a Pod whose statuses have no IDs of containers. */
+/** Returns the metadata that a daemon reports for a Pod whose statuses have no container IDs. */
 const told = (hashes: object) => ({
   [runtimeContainersMetaAnnotation]: JSON.stringify({ containers: [{ name: 'c1', hashes }] }),
 });

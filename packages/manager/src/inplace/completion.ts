@@ -1,4 +1,4 @@
-/** Whether an update in place has come through to the running containers (inplace-update.md §8). */
+/** Completion of in-place updates: checks that the running containers match the spec. */
 import type { Container } from '@kruise/api/core/container';
 import { nameAndTagOf } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
@@ -11,7 +11,10 @@ import { hasChanges, type InPlaceUpdateState, isInGrace, readState } from './sta
 const moreBatches = 'existing containers to in-place update in next batches';
 const judged = new WeakMap<FeatureGates, WeakMap<Pod, string | undefined>>();
 
-/** Why an update is not complete yet; nothing if it is, or if there was none. A Pod is judged once, until it changes. */
+/**
+ * Returns the reason why an update is not complete; undefined if it is, or if there was none. Memoized for each version
+ * of a Pod.
+ */
 export function updateObstacle(pod: Pod, gates: FeatureGates): string | undefined {
   let known = judged.get(gates);
   if (!known) judged.set(gates, (known = new WeakMap()));
@@ -32,15 +35,15 @@ function findObstacle(pod: Pod, gates: FeatureGates): string | undefined {
   return containersObstacle(pod, state, gates);
 }
 
-/** Whether the present batch has come through, and what comes after it can begin. */
+/** Reports whether the current batch is complete, so that the next one can start. */
 export function isBatchDone(pod: Pod, gates: FeatureGates): boolean {
   const obstacle = updateObstacle(pod, gates);
   if (obstacle !== moreBatches) return obstacle === undefined;
-  // There is a state, or it could not have more batches.
+  // Only a Pod with a state has further batches.
   return containersObstacle(pod, readState(pod)!, gates) === undefined;
 }
 
-/** Why the containers of the present batch are not what they should be; nothing if they are. */
+/** Returns the reason why the containers of the current batch do not match the spec; undefined if they do. */
 export function containersObstacle(pod: Pod, state: InPlaceUpdateState, gates: FeatureGates): string | undefined {
   const told = readRuntimeMeta(pod);
   if (told === 'invalid') return 'invalid runtime-container-meta';
@@ -52,18 +55,20 @@ export function containersObstacle(pod: Pod, state: InPlaceUpdateState, gates: F
     return 'container resources not changed';
   }
   if (told && areConsistent(pod, told, isPlainConsistent)) return undefined;
-  // What the daemon says may be out of date, or there is no daemon: the images tell, too.
+  // The daemon's report may be stale, or there may be no daemon. The image IDs in the status are checked too.
   for (const [name, { imageID: last = '' }] of Object.entries(state.lastContainerStatuses ?? {})) {
     const status = pod.status?.containerStatuses?.find((each) => each.name === name);
     if (!status) return `not found container ${name} in pod status`;
-    // Another name of the same image is there once the runtime says so.
+    // Another name of the same image is in effect once the runtime reports that name.
     if (status.imageID === last && !isSameImage(pod, name, status.image))
       return `container ${name} imageID not changed`;
   }
   return undefined;
 }
 
-/** Whether a container is said to run what its Pod asks for. Runtimes write names in full, people do not. */
+/**
+ * Reports whether the status of a container has the image of the spec. Runtimes normalize image names, users do not.
+ */
 function isSameImage({ spec }: Pod, container: string, running: string): boolean {
   const { image = '' } = spec?.containers.find(({ name }) => name === container) ?? {};
   const [asked, told] = [nameAndTagOf(image), nameAndTagOf(running)];
@@ -91,7 +96,7 @@ function isEnvConsistent(container: Container, { hashes }: RuntimeContainerMeta,
   return (hashes.extractedEnvFromMetadataHash ?? 0) === envFromMetadataHash(container, metadata);
 }
 
-/** Whether every container has been given the resources it asks for. */
+/** Reports whether every container has been allocated the resources of its spec. */
 function haveResources({ spec, status }: Pod): boolean {
   const statuses = status?.containerStatuses ?? [];
   const containers = spec?.containers ?? [];

@@ -3,18 +3,18 @@ import { test } from 'node:test';
 import { envFromMetadataHash, plainHash } from './container-hash.ts';
 import { metadataReferences } from './env-from-metadata.ts';
 
-test('the hash of a container is the one kubelets take', () => {
+test("the hash of a container is the kubelet's", () => {
   assert.equal(plainHash({ name: 'test_container', image: 'foo/image:v1' }), 0x8e45cbd0);
 });
 
 const envFrom = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
 
-test('the hash of the environment is taken of what labels and annotations say now', () => {
+test('the hash of the environment has the current values of labels and annotations', () => {
   const container = { name: 'c', env: [{ name: 'e1', value: 'bar' }, envFrom('e2', "metadata.labels['k']")] };
   assert.equal(envFromMetadataHash(container, { labels: { k: 'foo' } }), 2053173458);
 });
 
-test('the hash of an environment without labels and annotations is that of nothing', () => {
+test('the hash of an environment without labels and annotations is that of an empty list', () => {
   assert.equal(envFromMetadataHash({ name: 'c', env: [envFrom('ip', 'status.podIP')] }, {}), 86995377);
 });
 
@@ -41,7 +41,7 @@ for (const { path, found } of references) {
   });
 }
 
-test('variables of SidecarSets are not heeded', () => {
+test('variables of SidecarSets are ignored', () => {
   const env = [envFrom('SIDECARSET_VERSION', "metadata.annotations['a']")];
   assert.deepEqual(metadataReferences({ name: 'c', env }), []);
 });

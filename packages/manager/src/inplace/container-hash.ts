@@ -1,6 +1,6 @@
 /**
- * Hashes of containers, which kubelets and kruise-daemon take of the running ones, and which are taken here of what a
- * Pod asks for: where they agree, the container runs what is asked for (inplace-update.md §10).
+ * Hashes of containers. The kubelet and kruise-daemon hash the running containers, and these functions hash the
+ * containers of the Pod spec: where the hashes agree, the container runs what the spec asks for.
  */
 import { type Container, container as containerSchema } from '@kruise/api/core/container';
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
@@ -13,17 +13,17 @@ import { type MetadataReference, metadataReferences } from './env-from-metadata.
 const containers = codecOf(containerSchema);
 const hashOfNothing = hashOf('null');
 
-/** The hash of a container since Kubernetes 1.31: only image and name matter. */
+/** Returns the hash of a container since Kubernetes 1.31, which covers only image and name. */
 export function plainHash({ image = '', name }: Container): number {
   return hashOf(stringify({ image, name }));
 }
 
-/** The hash of a container before: all of it matters. */
+/** Returns the hash of a container before Kubernetes 1.31, which covers all fields. */
 export function plainHashBefore131(container: Container): number {
   return hashOf(containers.toJson(containers.canonical(container)));
 }
 
-/** The hash of the environment variables that come from labels and annotations, as these say now. */
+/** Returns the hash of the environment variables that refer to labels and annotations, with their current values. */
 export function envFromMetadataHash(
   container: Container,
   metadata: Pick<ObjectMeta, 'labels' | 'annotations'>,
@@ -31,7 +31,7 @@ export function envFromMetadataHash(
   return environmentHash(metadataReferences(container), ({ from, key }) => metadata[from]?.[key]);
 }
 
-/** The hash of those variables, with the values a running container has. */
+/** Returns the hash of those variables with the values that a running container has. */
 export function runningEnvHash(container: Container, read: (variable: string) => string | undefined): number {
   return environmentHash(metadataReferences(container), ({ name }) => read(name));
 }

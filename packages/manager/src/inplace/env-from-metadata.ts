@@ -1,4 +1,4 @@
-/** Environment variables that are made of a Pod's own labels and annotations (inplace-update.md §4.1). */
+/** Environment variables that refer to the labels and annotations of their Pod. */
 import type { Container } from '@kruise/api/core/container';
 import { sidecarSetVersionAltEnv, sidecarSetVersionEnv } from '@kruise/api/kruise/well-known';
 
@@ -9,7 +9,7 @@ export type MetadataReference = {
   readonly key: string;
 };
 
-/** Those that are the business of SidecarSets. */
+/** Variables that SidecarSets manage. */
 const excluded = new Set([sidecarSetVersionEnv, sidecarSetVersionAltEnv]);
 
 export function metadataReferences({ env = [] }: Container): readonly MetadataReference[] {

@@ -1,4 +1,4 @@
-/** Revisions and Pods for the tests of updates in place. */
+/** Revisions and Pods for the tests of in-place updates. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
@@ -30,7 +30,7 @@ export function revisionOf(
   };
 }
 
-/** A container that starts when those of a higher priority have. */
+/** Returns a container that starts after those of a higher priority. */
 export function prioritized(container: Container, priority: number): Container {
   const key = { name: 'pod-barrier', key: `p_${priority}` };
   const barrier = { name: 'KRUISE_CONTAINER_BARRIER', valueFrom: { configMapKeyRef: key } };
@@ -44,7 +44,7 @@ export function fromLabel(name: string, label: string) {
 type Traits = {
   readonly labels?: { readonly [key: string]: string };
   readonly annotations?: { readonly [key: string]: string };
-  /** What runs, where that is not what is asked for: image and image ID by container. */
+  /** Image and image ID of running containers, where they differ from the spec. */
   readonly running?: { readonly [container: string]: readonly [image: string, imageID: string] };
   readonly notReady?: readonly string[];
   readonly isGated?: boolean;

@@ -151,7 +151,7 @@ const rows: readonly Row[] = [
   },
 ];
 for (const { name, policy, happens, way } of rows) {
-  test(`a Pod goes its way where ${name}: ${policy}`, () => {
+  test(`the update type is decided if ${name}: ${policy}`, () => {
     const clock = virtualClock();
     const refusals = createRefusals(clock);
     const pod = podNamed('a');
@@ -164,7 +164,7 @@ for (const { name, policy, happens, way } of rows) {
   });
 }
 
-test('one Pod of a revision is preceded by a dry run of all that is written, the others wait for it', () => {
+test('one Pod of a revision is preceded by a dry run of all its writes, and the others wait for it', () => {
   const refusals = createRefusals(virtualClock());
   const engine = engineAt(refusals);
   const started = ['a', 'b'].map((name) => startUpdate(podNamed(name), toV2, engine, now));
@@ -219,7 +219,7 @@ test('Pods with other resources get their own dry run, as they may be resized in
   assert.notEqual(ids[0], ids[2]);
 });
 
-test('while a batch is held back the Pod takes traffic, and a dry run comes before it is drained again', () => {
+test('while a batch is held back the Pod is ready, and a dry run precedes its next draining', () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
   const graceful = { ...toV2, graceSeconds: 10 };

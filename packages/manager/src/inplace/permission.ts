@@ -1,8 +1,8 @@
 /**
- * Checks whether the API server lets Pods be updated in place, before a Pod is taken out of service. Admission
- * policies, webhooks, quota and the rules of `pods/resize`, which differ between releases, are known only to the
- * server: the first Pod of a revision is preceded by a dry run of all that its update will write. The answer holds for
- * all Pods that are alike, so that a rollout of thousands of Pods costs one or two requests more.
+ * Checks whether the API server lets Pods be updated in place, before a Pod is drained. Admission policies, webhooks,
+ * quota and the rules of `pods/resize`, which differ between releases, are known only to the server: the first Pod of a
+ * revision is preceded by a dry run of all writes of its update. The answer applies to all similar Pods, so that a
+ * rollout of thousands of Pods costs one or two additional requests.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import {
@@ -33,7 +33,7 @@ type Revising = { readonly settings: ManagerSettings; readonly revisionLabels: R
 
 export type PodUpdatePolicy = 'ReCreate' | 'InPlaceIfPossible' | 'InPlaceOnly';
 
-/** The way to bring a Pod to another revision now, or the reason why there is none for a while. */
+/** The update type for a Pod at this time, or the reason why it cannot be updated for a while. */
 export type Way = 'InPlace' | 'ReCreate' | { readonly fault: string };
 
 /** Pods that are deleted in order to be recreated. */
@@ -52,7 +52,9 @@ export type Permissions = {
   isHeld(write: ObjectAction): boolean;
   /** Returns the way to bring a Pod to the revision, for a Pod that could be updated in place by this spec. */
   wayFor(pod: Pod, spec: UpdateSpec, policy: PodUpdatePolicy): Way;
-  /** Reports whether this Pod was refused, though others may not have been: it goes after them. */
+  /**
+   * Reports whether this Pod was refused, though other Pods may not have been. Such a Pod is updated after the others.
+   */
   wasRefused(pod: Pod, spec: UpdateSpec): boolean;
   /** Returns the writes of an update in place, whose refusal is recorded for this Pod. */
   remembered(writes: readonly PatchAction[], pod: Pod, spec: UpdateSpec): readonly PatchAction[];
@@ -94,7 +96,8 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
       if (policy === 'InPlaceIfPossible' && isRefused(refusal.error)) {
         const recreation = refused.find(recreationId(spec.revision));
         const isHeld = recreation !== undefined && recreation.retryInMs > 0;
-        // An invalid update stays invalid. Policies and webhooks may change: both ways are tried alternately.
+        // An invalid update stays invalid. Policies and webhooks may change, so in-place update and recreation are
+        // tried alternately.
         const isNext = recreation === undefined || recreation.attempts < refusal.attempts;
         if (!isHeld && (isNext || isRefusedByValidation(refusal.error))) return 'ReCreate';
         if (isHeld && isRefusedByValidation(refusal.error)) return { fault: messageOf(recreation.error) };
@@ -111,7 +114,7 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
       if (!first) return actions;
       const alike = alikeId(pod, spec);
       const own = ownId(alike, pod);
-      // A budget's answer differs from Pod to Pod, and so does a refusal of this Pod while others may be updated.
+      // The decision of a budget differs between Pods, and so does a refusal of this Pod while others may be updated.
       const isAlone = budgetNameOf(pod) !== undefined || (isKnown(alike) && refused.find(own) !== undefined);
       const id = isAlone ? own : alike;
       if (!isAlone && isKnown(id)) return actions;
@@ -137,7 +140,7 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
 
 /**
  * Returns the first writes of an in-place update. Later batches get no dry run: an update whose first batch never
- * becomes ready does not reach them, and users may have ordered their containers for that very reason.
+ * becomes ready does not reach them, and users may have ordered their containers for this reason.
  */
 function writesOf(pod: Pod, spec: UpdateSpec, { settings, revisionLabels }: Revising): readonly PatchAction[] {
   const labels = { ...pod.metadata.labels, ...revisionLabels.labelsOf(spec.revision) };
@@ -146,7 +149,10 @@ function writesOf(pod: Pod, spec: UpdateSpec, { settings, revisionLabels }: Revi
   return [...(resize ? [resize] : []), patchPod(pod, changed)];
 }
 
-/** Pods of one revision are alike, unless they are resized: then their current resources count, too. */
+/**
+ * Returns the id of a dry run. Pods of one revision share it, unless they are resized: then their current resources
+ * count, too.
+ */
 function alikeId(pod: Pod, spec: UpdateSpec): string {
   const id = `in-place update of ${revisionLabelOf(pod)} to ${spec.revision}`;
   if (Object.keys(spec.resources).length === 0) return id;

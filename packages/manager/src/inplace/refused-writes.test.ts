@@ -225,7 +225,7 @@ test('InPlaceIfPossible recreates Pods that a policy forbids to update, but not 
     uids(after).some((uid) => uids(before).includes(uid)),
     false,
   );
-  // Newly created Pods begin with an open gate.
+  // Newly created Pods start with an open gate.
   assert.equal(drained, 0);
 });
 

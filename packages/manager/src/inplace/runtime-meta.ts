@@ -1,26 +1,26 @@
-/** What the daemon of a node tells on a Pod of the containers that run (inplace-update.md §2). */
+/** Metadata of running containers, which kruise-daemon reports in an annotation of the Pod. */
 import type { Pod } from '@kruise/api/core/pod';
 import { runtimeContainersMetaAnnotation } from '@kruise/api/kruise/well-known';
 
 export type RuntimeContainerMeta = {
   readonly name: string;
-  /** With the name of its runtime, as in the status of the Pod. */
+  /** The container ID with the name of its runtime, as in the status of the Pod. */
   readonly containerID: string;
   readonly restartCount?: number;
   readonly hashes: {
-    /** What the kubelet made it from. */
+    /** The hash of the spec from which the kubelet created the container. */
     readonly plainHash?: number;
-    /** The values it was given of labels and annotations. */
+    /** The hash of the label and annotation values in its environment. */
     readonly extractedEnvFromMetadataHash?: number;
   };
 };
 
-/** What is told; undefined where nothing is. */
+/** Returns the reported metadata; undefined if there is no report. */
 export function readRuntimeMeta({ metadata }: Pod): readonly RuntimeContainerMeta[] | 'invalid' | undefined {
   const text = metadata.annotations?.[runtimeContainersMetaAnnotation];
   if (text === undefined) return undefined;
   try {
-    // Kruise's daemon writes it. What has another form fails here, or agrees with nothing.
+    // Kruise's daemon writes the annotation. A text of another form throws here or matches nothing.
     const { containers = [] } = JSON.parse(text) as { readonly containers?: readonly Partial<RuntimeContainerMeta>[] };
     return containers.map(({ name = '', containerID = '', hashes = {}, ...rest }) => ({
       ...rest,
@@ -33,7 +33,7 @@ export function readRuntimeMeta({ metadata }: Pod): readonly RuntimeContainerMet
   }
 }
 
-/** The text it is told in, as OpenKruise's daemon writes it. */
+/** Formats the metadata as OpenKruise's daemon writes it. */
 export function formatRuntimeMeta(containers: readonly RuntimeContainerMeta[]): string {
   return JSON.stringify({
     containers: containers.map(({ name, containerID, restartCount = 0, hashes }) => ({

@@ -28,7 +28,7 @@ const begun: InPlaceUpdateState = {
   batches: [],
 };
 
-test('the state of an update that waits is what Go writes', () => {
+test('the state of a pending update is what Go writes', () => {
   assert.equal(
     formatState(begun),
     '{"revision":"rev_new","updateTimestamp":"2026-01-01T12:00:00Z","lastContainerStatuses":null,"updateImages":true}',
@@ -49,7 +49,7 @@ const full: InPlaceUpdateState = {
   batches: [{ timestamp: '2026-01-01T12:00:00Z', containers: ['a', 'b'] }],
 };
 
-test('the state of an update under way is what Go writes', () => {
+test('the state of an update in progress is what Go writes', () => {
   assert.equal(
     formatState(full),
     '{"revision":"rev_new","updateTimestamp":"2026-01-01T12:00:00Z",' +
@@ -65,7 +65,7 @@ test('the state of an update under way is what Go writes', () => {
 
 for (const [name, state] of Object.entries({ begun, full })) {
   for (const annotation of [inPlaceUpdateStateAnnotation, inPlaceUpdateStateLegacyAnnotation]) {
-    test(`a state that is ${name} comes back from ${annotation} as it was`, () => {
+    test(`a state that is ${name} survives a round trip through ${annotation}`, () => {
       const read = readState(podOf([], { annotations: { [annotation]: formatState(state) } }));
       assert.equal(formatState(read!), formatState(state));
     });
@@ -80,11 +80,11 @@ const spec: UpdateSpec = {
   graceSeconds: 3630,
 };
 
-test('what waits for the end of a grace period is what Go writes', () => {
+test('the changes after a grace period are what Go writes', () => {
   assert.equal(formatGrace(spec), '{"revision":"rev_new","containerImages":{"c1":"foo2"},"graceSeconds":3630}');
 });
 
-test('what waits for the end of a grace period comes back as it was', () => {
+test('the changes after a grace period survive a round trip', () => {
   const patched = { ...spec, metadataPatch: { metadata: { labels: { a: 'b', c: null } } }, updatesEnv: true };
   for (const annotation of [inPlaceUpdateGraceAnnotation, inPlaceUpdateGraceLegacyAnnotation]) {
     const pod = podOf([], { annotations: { [annotation]: formatGrace(patched) } });
@@ -93,6 +93,6 @@ test('what waits for the end of a grace period comes back as it was', () => {
   }
 });
 
-test('a Pod without annotations has no state and is in no grace period', () => {
+test('a Pod without annotations has no state and no grace period', () => {
   assert.deepEqual([readState(podOf([])), readGrace(podOf([])), isInGrace(podOf([]))], [undefined, undefined, false]);
 });

@@ -1,7 +1,6 @@
 /**
- * What is written on a Pod about its update in place: how far it is, and, while a grace period runs, what is to be
- * changed when it is over (inplace-update.md §2). Other programs and other releases read it, so the text is the one
- * Go writes.
+ * State of an in-place update, which is stored on the Pod: its progress and, during a grace period, the changes to
+ * apply afterwards. Other programs and other releases read it, so the text is the one that Go writes.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { ResourceRequirements } from '@kruise/api/core/resources';
@@ -17,7 +16,7 @@ import { canonicalTime, formatTime, zeroInstant } from '@kruise/values/time';
 
 type ByContainer<T> = { readonly [container: string]: T };
 
-/** Labels and annotations that a container's environment is made of. */
+/** Labels and annotations that the environment of a container refers to. */
 export type RefMetadata = {
   readonly labels?: { readonly [key: string]: string };
   readonly annotations?: { readonly [key: string]: string };
@@ -25,17 +24,17 @@ export type RefMetadata = {
 
 export type Resources = Pick<ResourceRequirements, 'limits' | 'requests'>;
 
-/** What is to be changed, by container. */
+/** The changes, by container. */
 export type ContainerChanges = {
   readonly images: ByContainer<string>;
   readonly refMetadata: ByContainer<RefMetadata>;
   readonly resources: ByContainer<Resources>;
 };
 
-/** What it takes to bring a Pod from one revision to another without replacing it. */
+/** The changes that bring a Pod from one revision to another without recreating it. */
 export type UpdateSpec = ContainerChanges & {
   readonly revision: string;
-  /** What else changes in the Pod's metadata, as a strategic merge patch. */
+  /** Other changes of the Pod's metadata, as a strategic merge patch. */
   readonly metadataPatch?: object;
   readonly updatesEnv: boolean;
   readonly graceSeconds: number;
@@ -43,14 +42,14 @@ export type UpdateSpec = ContainerChanges & {
 
 export type InPlaceUpdateState = {
   readonly revision: string;
-  /** When the update began. */
+  /** The start time of the update. */
   readonly updateTimestamp: string;
-  /** The images containers had before, as far as they have been changed. */
+  /** The previous images of the containers that have been changed. */
   readonly lastContainerStatuses?: ByContainer<{ readonly imageID?: string }>;
   readonly updatesEnv: boolean;
   readonly updatesResources: boolean;
   readonly updatesImages: boolean;
-  /** What waits until the containers of the present batch are ready. */
+  /** Changes that wait until the containers of the current batch are ready. */
   readonly next: ContainerChanges;
   readonly requiredReady?: readonly string[];
   readonly batches: readonly { readonly timestamp: string; readonly containers: readonly string[] }[];
@@ -58,17 +57,20 @@ export type InPlaceUpdateState = {
 
 export const noChanges: ContainerChanges = { images: {}, refMetadata: {}, resources: {} };
 
-/** Whether anything is to be changed in any container. */
+/** Reports whether any container changes. */
 export function hasChanges({ images, refMetadata, resources }: ContainerChanges): boolean {
   return [images, refMetadata, resources].some((each) => Object.keys(each).length > 0);
 }
 
-/** Whether nothing but resources is to be changed; what the metadata patch does has no part in it. */
+/** Reports whether only resources change. The metadata patch is not considered. */
 export function isVerticalOnly({ images, resources, updatesEnv }: UpdateSpec): boolean {
   return Object.keys(resources).length > 0 && Object.keys(images).length === 0 && !updatesEnv;
 }
 
-/** How far the update of a Pod is; nothing if there was none. Throws a `SyntaxError` if it cannot be read. */
+/**
+ * Returns the state of an in-place update; undefined if there was none. Throws a `SyntaxError` if the annotation cannot
+ * be parsed.
+ */
 export function readState(pod: Pod): InPlaceUpdateState | undefined {
   const text = annotationOf(pod, inPlaceUpdateStateAnnotation, inPlaceUpdateStateLegacyAnnotation);
   if (!text) return undefined;
@@ -108,7 +110,7 @@ export function formatState(state: InPlaceUpdateState): string {
   ]);
 }
 
-/** What is to be changed in a Pod when its grace period is over; nothing if none runs. */
+/** Returns the changes to apply to a Pod after its grace period; undefined if no grace period is active. */
 export function readGrace(pod: Pod): UpdateSpec | undefined {
   const text = annotationOf(pod, inPlaceUpdateGraceAnnotation, inPlaceUpdateGraceLegacyAnnotation);
   if (!text) return undefined;
@@ -138,7 +140,7 @@ export function formatGrace(spec: UpdateSpec): string {
   ]);
 }
 
-/** Whether a Pod is in the grace period of an update in place. */
+/** Reports whether a Pod is in the grace period of an in-place update. */
 export function isInGrace(pod: Pod): boolean {
   return Boolean(annotationOf(pod, inPlaceUpdateGraceAnnotation, inPlaceUpdateGraceLegacyAnnotation));
 }
@@ -159,7 +161,7 @@ function textIn(read: { readonly [name: string]: unknown }, name: string): strin
   return text;
 }
 
-/** Workloads wrote it; what somebody else put there instead of a map counts as an empty one. */
+/** Reads a map that a workload wrote. Any other value counts as an empty map. */
 function mapIn<T>(value: unknown): ByContainer<T> {
   return isObject(value) ? (value as ByContainer<T>) : {};
 }
@@ -168,7 +170,7 @@ function listIn<T>(value: unknown): readonly T[] {
   return Array.isArray(value) ? (value as readonly T[]) : [];
 }
 
-/** A structure as Go writes it: fields in their own order, those without a text left out. */
+/** Formats a struct as Go does: fields in declaration order, empty ones omitted. */
 function structure(fields: readonly (readonly [name: string, text: string | undefined])[]): string {
   const parts = fields.filter(([, text]) => text !== undefined).map(([name, text]) => `"${name}":${text}`);
   return `{${parts.join(',')}}`;
@@ -182,7 +184,7 @@ function map(value: object): string | undefined {
   return Object.keys(value).length > 0 ? stringifySorted(value) : undefined;
 }
 
-/** Metadata is never written without the time of its creation, known or not. */
+/** Adds the creationTimestamp, which Go never omits from metadata. */
 function withCreationTime(metadata: ByContainer<RefMetadata>): ByContainer<object> {
   return Object.fromEntries(
     Object.entries(metadata).map(([container, each]) => [container, { creationTimestamp: null, ...each }]),

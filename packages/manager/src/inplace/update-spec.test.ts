@@ -13,16 +13,16 @@ const specOf = (from: PodTemplateSpec, to: PodTemplateSpec, some = gates) =>
 const c1 = (image: string, more = {}) => ({ name: 'c1', image, ...more });
 const nothing = { revision: 'new', images: {}, resources: {}, refMetadata: {}, updatesEnv: false, graceSeconds: 0 };
 
-test('where the revision a Pod came from is gone, it has to be replaced', () => {
+test('a Pod whose current revision is gone must be recreated', () => {
   assert.equal(updateSpecOf(undefined, revisionOf('new', templateOf([])), { gates }), undefined);
 });
 
-test('another image is another image', () => {
+test('a changed image is updated in place', () => {
   const spec = specOf(templateOf([c1('foo1')]), templateOf([c1('foo2')]));
   assert.deepEqual(spec, { ...nothing, images: { c1: 'foo2' } });
 });
 
-test('metadata that no container is given changes by a patch', () => {
+test('metadata that no container reads is changed by a patch', () => {
   const spec = specOf(
     templateOf([c1('foo1')], { labels: { k: 'v', k2: 'v2' }, finalizers: ['fz1', 'fz2'] }),
     templateOf([c1('foo2')], { labels: { k: 'v', k1: 'v1' }, finalizers: ['fz2'] }),
@@ -42,7 +42,7 @@ test('metadata that no container is given changes by a patch', () => {
 
 const given = c1('foo1', { env: [fromLabel('e', 'k')] });
 
-test('a label that a container is given changes together with the container', () => {
+test('a label that a container reads is changed together with the container', () => {
   const spec = specOf(
     templateOf([given], { labels: { k: 'v' } }),
     templateOf([given], { labels: { k: 'v2', k1: 'v1' } }),
@@ -55,13 +55,13 @@ test('a label that a container is given changes together with the container', ()
   });
 });
 
-test('a label that is taken away restarts nothing', () => {
+test('a removed label restarts nothing', () => {
   const spec = specOf(templateOf([given], { labels: { k: 'v', a: 'b' } }), templateOf([given], { labels: { a: 'b' } }));
   assert.deepEqual(spec, { ...nothing, metadataPatch: { metadata: { labels: { k: null } } } });
 });
 
 const without = featureGates({ InPlaceUpdateEnvFromMetadata: false });
-test('without the gate a label that a container is given is metadata like any other', () => {
+test('without the gate a label that a container reads is changed like any other metadata', () => {
   const spec = specOf(
     templateOf([given], { labels: { k: 'v' } }),
     templateOf([given], { labels: { k: 'v2' } }),
@@ -73,7 +73,7 @@ test('without the gate a label that a container is given is metadata like any ot
 const resources = (limits: object, requests: object = {}) => ({ resources: { limits, requests } });
 const before = templateOf([c1('foo1', resources({ cpu: '2', memory: '2Gi' }, { cpu: '1', memory: '1Gi' }))]);
 
-test('with the gate cpu and memory are changed', () => {
+test('with the gate, CPU and memory are changed in place', () => {
   const after = templateOf([c1('foo2', resources({ cpu: '3', memory: '2Gi' }, { cpu: '1', memory: '1500Mi' }))]);
   assert.deepEqual(specOf(before, after, vertical), {
     ...nothing,
@@ -116,12 +116,12 @@ const replacing: { why: string; from?: PodTemplateSpec; to: PodTemplateSpec; all
   },
 ];
 for (const { why, from = templateOf([c1('foo1')]), to, all = gates } of replacing) {
-  test(`${why} takes another Pod`, () => {
+  test(`${why} requires recreation`, () => {
     assert.equal(specOf(from, to, all), undefined);
   });
 }
 
-test('data that is no template takes another Pod', () => {
+test('a revision without a template requires recreation', () => {
   const broken = { ...revisionOf('new', templateOf([])), data: { spec: 'nonsense' } };
   assert.equal(updateSpecOf(revisionOf('old', templateOf([c1('a')])), broken, { gates }), undefined);
 });
@@ -136,7 +136,7 @@ const claims: { old?: string; wanted?: string; ignores?: boolean; isInPlace: boo
 ];
 for (const { old, wanted, ignores = false, isInPlace } of claims) {
   const title = `claims that were ${old ?? 'unknown'} and are ${wanted ?? 'unknown'}${ignores ? ', where that does not matter,' : ''}`;
-  test(`${title} ${isInPlace ? 'leave the Pod' : 'take another Pod'}`, () => {
+  test(`${title} ${isInPlace ? 'permit an in-place update' : 'require recreation'}`, () => {
     const hashed = (hash: string | undefined) => (hash === undefined ? {} : { [claimHash]: hash });
     const spec = updateSpecOf(
       revisionOf('old', templateOf([c1('foo1')]), hashed(old)),

@@ -1,4 +1,4 @@
-/** Whether a Pod can go from one revision to another in place, and what that takes (inplace-update.md §4). */
+/** Comparison of two revisions: the changes of an in-place update, or the reason why a Pod must be recreated. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Container } from '@kruise/api/core/container';
 import { computeQosClass } from '@kruise/api/core/pod-qos';
@@ -16,13 +16,13 @@ import type { RefMetadata, Resources, UpdateSpec } from './state.ts';
 export type UpdateSpecOptions = {
   readonly gates: FeatureGates;
   readonly graceSeconds?: number;
-  /** What the workload calls the revision on its Pods; by default its name. */
+  /** The value of the revision label on Pods. Defaults to the name of the revision. */
   readonly revisionName?: string;
-  /** Volume claims that changed do not keep a Pod from being updated in place. */
+  /** Changed PVC templates do not prevent an in-place update. */
   readonly ignoresVolumeClaims?: boolean;
 };
 
-/** What is to be changed; undefined where the Pod has to be replaced. */
+/** Returns the changes; undefined if the Pod must be recreated. */
 export function updateSpecOf(
   from: ControllerRevision | undefined,
   to: ControllerRevision | undefined,
@@ -32,7 +32,7 @@ export function updateSpecOf(
   return typeof found === 'string' ? undefined : found;
 }
 
-/** Why a Pod has to be replaced; nothing where it can be updated in place. */
+/** Returns the reason why a Pod must be recreated; undefined if it can be updated in place. */
 export function inPlaceObstacle(
   from: ControllerRevision | undefined,
   to: ControllerRevision | undefined,
@@ -42,7 +42,7 @@ export function inPlaceObstacle(
   return typeof found === 'string' ? found : undefined;
 }
 
-/** What is to be changed, or why that cannot be done in place. */
+/** Returns the changes, or the reason why they cannot be made in place. */
 function compare(
   from: ControllerRevision | undefined,
   to: ControllerRevision | undefined,
@@ -90,7 +90,7 @@ function qosOf({ spec }: PodTemplateSpec): string {
 
 type Changes = Pick<UpdateSpec, 'images' | 'resources'>;
 
-/** Images, and resources where that is allowed; what it is if anything else changes. */
+/** Returns changed images, and resources where they may be changed in place; the reason if anything else changes. */
 function containerChanges(
   operations: readonly PatchOperation[],
   { spec }: PodTemplateSpec,
@@ -124,8 +124,8 @@ function otherChange({ op, path }: PatchOperation): string {
 type MetadataChanges = Pick<UpdateSpec, 'refMetadata' | 'updatesEnv' | 'metadataPatch'>;
 
 /**
- * Labels and annotations that containers are given as environment variables change together with those containers;
- * all others at once.
+ * Labels and annotations that containers read as environment variables change together with those containers. All
+ * others change at once.
  */
 function metadataChanges(
   operations: readonly PatchOperation[],

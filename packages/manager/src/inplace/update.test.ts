@@ -28,7 +28,7 @@ const toV2: UpdateSpec = {
   graceSeconds: 0,
 };
 
-/** A Pod after what was decided about it. */
+/** Returns a Pod after the decided actions. */
 function after(pod: Pod, actions: readonly PatchAction[]): Pod {
   return actions.reduce(
     (done, { patch }) => applyStrategicMergePatch(done as JsonObject, patch as JsonObject, podType) as Pod,
@@ -40,7 +40,7 @@ const conditionsOf = ({ status }: Pod) =>
     (status?.conditions ?? []).map(({ type, status: value, reason }) => [type, `${value} ${reason ?? ''}`.trim()]),
   );
 
-test('an update stops traffic, then changes the image and says so', () => {
+test('an update drains the Pod, then changes the image and records the state', () => {
   const pod = podOf([c1], { labels: { 'controller-revision-hash': 'old' }, condition: 'True' });
   const actions = startUpdate(pod, toV2, engine, now);
   assert.deepEqual(
@@ -62,12 +62,12 @@ test('an update stops traffic, then changes the image and says so', () => {
   );
 });
 
-test('traffic is stopped though it is thought to be stopped already', () => {
+test('a Pod is drained even if the cache shows it as drained', () => {
   const [first] = startUpdate(podOf([c1], { condition: 'False' }), toV2, engine, now);
   assert.equal(first?.subresource, 'status');
 });
 
-test('a grace period stops traffic and leaves containers alone', () => {
+test('a grace period drains the Pod and leaves its containers alone', () => {
   const pod = podOf([c1], { condition: 'True' });
   const done = after(pod, startUpdate(pod, { ...toV2, graceSeconds: 30 }, engine, now));
   assert.equal(done.spec?.containers[0]?.image, 'app:v1');
@@ -75,7 +75,7 @@ test('a grace period stops traffic and leaves containers alone', () => {
   assert.equal(done.metadata.annotations?.[inPlaceUpdateGraceAnnotation], formatGrace({ ...toV2, graceSeconds: 30 }));
 });
 
-test('an update that changes only metadata is an update like any other', () => {
+test('an update that changes only metadata is an ordinary update', () => {
   const metadataPatch = { metadata: { labels: { a: 'b' } } };
   const pod = podOf([c1]);
   const done = after(pod, startUpdate(pod, { ...toV2, images: {}, metadataPatch }, engine, now));
@@ -100,7 +100,7 @@ const drains: { is: string; pod: Pod; spec?: UpdateSpec; expected: boolean }[] =
   },
 ];
 for (const { is, pod, spec = resize, expected } of drains) {
-  test(`${is} ${expected ? 'stops traffic' : 'leaves traffic alone'}`, () => {
+  test(`${is} ${expected ? 'drains the Pod' : 'needs no draining'}`, () => {
     assert.equal(needsDraining(pod, spec, settings), expected);
   });
 }
@@ -124,11 +124,11 @@ const inGrace = (elapsed: number, label = 'new') =>
     condition: 'False',
   });
 
-test('a grace period is waited out', () => {
+test('the update waits for the end of the grace period', () => {
   assert.deepEqual(refreshUpdate(inGrace(10), engine, now), { actions: [], requeueAfterSeconds: 20 });
 });
 
-test('when a grace period is over the containers are changed', () => {
+test('after the grace period the containers are changed', () => {
   const pod = inGrace(31);
   const done = after(pod, refreshUpdate(pod, engine, now).actions);
   assert.equal(done.spec?.containers[0]?.image, 'app:v2');
@@ -136,25 +136,25 @@ test('when a grace period is over the containers are changed', () => {
   assert.equal(readState(done)?.batches.length, 1);
 });
 
-test('a grace period for a revision that is wanted no more is given up', () => {
+test('the grace period of an obsolete revision is cancelled', () => {
   const pod = inGrace(31, 'newer');
   const done = after(pod, refreshUpdate(pod, engine, now).actions);
   assert.equal(done.spec?.containers[0]?.image, 'app:v1');
   assert.equal(done.metadata.annotations?.[inPlaceUpdateGraceAnnotation], undefined);
 });
 
-test('a new Pod may have traffic, as far as updates are concerned', () => {
+test('the gate of a newly created Pod is opened', () => {
   const pod = podOf([c1]);
   const { actions } = refreshUpdate(pod, engine, now);
   assert.equal(conditionsOf(after(pod, actions))['InPlaceUpdateReady'], 'True');
 });
 
-test('a Pod that may have traffic, or has no gate, is left alone', () => {
+test('a Pod whose gate is open, or that has no gate, is left alone', () => {
   assert.deepEqual(refreshUpdate(podOf([c1], { condition: 'True' }), engine, now).actions, []);
   assert.deepEqual(refreshUpdate(podOf([c1], { isGated: false }), engine, now).actions, []);
 });
 
-test('traffic is let in only at the version that was judged', () => {
+test('a Pod becomes ready only at the observed resourceVersion', () => {
   const [action] = refreshUpdate(podOf([c1], { condition: 'False' }), engine, now).actions;
   assert.equal((action!.patch as { metadata?: { resourceVersion?: string } }).metadata?.resourceVersion, '5');
 });
@@ -178,15 +178,15 @@ const between = (
     condition: 'False',
   });
 
-test('the next batch waits until the one before has come through', () => {
+test('the next batch waits until the previous one is complete', () => {
   assert.deepEqual(refreshUpdate(between({ a: ['v1', 'old'] }), engine, now).actions, []);
 });
 
-test('the next batch waits until the one before is ready', () => {
+test('the next batch waits until the previous one is ready', () => {
   assert.deepEqual(refreshUpdate(between({ a: ['v2', 'new'] }, ['a']), engine, now).actions, []);
 });
 
-test('the next batch is sent, and traffic still kept away', () => {
+test('the next batch is applied while the Pod stays drained', () => {
   const pod = between({ a: ['v2', 'new'] });
   const { actions } = refreshUpdate(pod, engine, now);
   const done = after(pod, actions);
@@ -197,7 +197,7 @@ test('the next batch is sent, and traffic still kept away', () => {
   assert.equal(conditionsOf(done)['InPlaceUpdateReady'], 'False');
 });
 
-test('nothing is done about a Pod whose annotations are nonsense', () => {
+test('a Pod with unreadable annotations is left alone', () => {
   const pod = podOf([c1], { annotations: { [inPlaceUpdateStateAnnotation]: '{' }, condition: 'False' });
   assert.deepEqual(refreshUpdate(pod, engine, now).actions, []);
 });

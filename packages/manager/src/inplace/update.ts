@@ -1,4 +1,4 @@
-/** Beginning an update in place (inplace-update.md §5), and bringing one on that has begun (§7). */
+/** Start and continuation of in-place updates. */
 import type { Pod } from '@kruise/api/core/pod';
 import {
   inPlaceUpdateGraceAnnotation,
@@ -29,14 +29,17 @@ import {
   type UpdateSpec,
 } from './state.ts';
 
-/** How a workload updates its Pods. */
+/** The update behaviour of a workload. */
 export type Engine = {
   readonly settings: ManagerSettings;
   readonly revisionLabels: RevisionLabels;
   readonly permissions: Permissions;
 };
 
-/** Brings a Pod to another revision, or into the grace period before that. What else changes with it is `marked`. */
+/**
+ * Updates a Pod to another revision, or starts the grace period before that. `marked` is the Pod with all other changes
+ * of the same write.
+ */
 export function startUpdate(
   pod: Pod,
   spec: UpdateSpec,
@@ -83,7 +86,7 @@ function withGrace(pod: Pod, state: InPlaceUpdateState, spec: UpdateSpec): Pod {
   };
 }
 
-/** Whether traffic has to stop: only a resize that restarts nothing goes without. */
+/** Reports whether the Pod must be drained. Only a resize without restarts needs no draining. */
 export function needsDraining(pod: Pod, spec: UpdateSpec, { gates }: ManagerSettings): boolean {
   if (!hasReadinessGate(pod, inPlaceUpdateReadyCondition)) return false;
   if (!gates.InPlaceWorkloadVerticalScaling || !isVerticalOnly(spec)) return true;
@@ -96,19 +99,19 @@ export function needsDraining(pod: Pod, spec: UpdateSpec, { gates }: ManagerSett
   });
 }
 
-/** What brings an update on, and when to look again. */
+/** The actions that continue an update, and the time of the requeue. */
 export type Refresh = { readonly actions: readonly PatchAction[]; readonly requeueAfterSeconds?: number };
 
 /**
- * Does what is due on a Pod: ends the grace period, sends the next batch, or lets traffic in again. Of a Pod whose state
- * cannot be read nothing is known, and nothing is done about it.
+ * Continues the update of a Pod: ends the grace period, applies the next batch, or makes the Pod ready again. A Pod
+ * whose state cannot be parsed is left alone.
  */
 export function refreshUpdate(pod: Pod, engine: Engine, now: Instant): Refresh {
   const { gates } = engine.settings;
   const idle = idlePods(gates);
   if (idle.has(pod)) return nothing;
   const refresh = judge(pod, engine, now);
-  // Only the end of a grace period comes with time alone; all else comes with another version of the Pod.
+  // Only the end of a grace period depends on time alone. All other progress comes with another version of the Pod.
   if (refresh.actions.length === 0 && refresh.requeueAfterSeconds === undefined) idle.add(pod);
   return refresh;
 }
@@ -116,7 +119,7 @@ export function refreshUpdate(pod: Pod, engine: Engine, now: Instant): Refresh {
 const nothing: Refresh = { actions: [] };
 const idleByGates = new WeakMap<FeatureGates, WeakSet<Pod>>();
 
-/** Pods that were found to need nothing: of thousands, those that changed are looked at again. */
+/** Returns the Pods that needed no action, so that of thousands of Pods only those that changed are examined again. */
 function idlePods(gates: FeatureGates): WeakSet<Pod> {
   let idle = idleByGates.get(gates);
   if (!idle) idleByGates.set(gates, (idle = new WeakSet()));
@@ -142,7 +145,7 @@ function judge(pod: Pod, engine: Engine, now: Instant): Refresh {
 }
 
 function refreshGrace(pod: Pod, spec: UpdateSpec, state: InPlaceUpdateState, engine: Engine, now: Instant): Refresh {
-  // The workload has gone on to another revision; what was to be done is out of date.
+  // The workload has another update revision by now, so the pending changes are obsolete.
   if (!engine.revisionLabels.isAt(pod, spec.revision)) return { actions: [patchPod(pod, withoutGrace(pod))] };
   const left = spec.graceSeconds - (now - parseTime(state.updateTimestamp)) / 1000;
   if (left > 0) return { actions: [], requeueAfterSeconds: Math.ceil(left) };
@@ -151,8 +154,8 @@ function refreshGrace(pod: Pod, spec: UpdateSpec, state: InPlaceUpdateState, eng
 }
 
 /**
- * Sends a batch of an update that has begun. While the batch is held back because the server refused it, the Pod takes
- * traffic; before it is drained again, a dry run is sent.
+ * Applies a batch of an update in progress. While the batch is held back because the server refused it, the Pod serves
+ * traffic. Before it is drained again, a dry run is sent.
  */
 function sendBatch(
   pod: Pod,

@@ -6,17 +6,17 @@ import type { FeatureGates } from '../feature-gates.ts';
 import { updateObstacle } from '../inplace/completion.ts';
 import { changeState, forgetHolds, isAllHooked, lifecycleStateOf } from './lifecycle.ts';
 
-/** What decides whether a Pod is done with the state it is in. */
+/** Predicates that decide whether a Pod can leave its lifecycle state. */
 export type Progress = {
   readonly lifecycle: Lifecycle | undefined;
   readonly gates: FeatureGates;
-  /** Whether a Pod is at the revision it should be at. */
+  /** Reports whether a Pod is at the update revision. */
   readonly isUpdated: (pod: Pod) => boolean;
-  /** Whether a new Pod that no hook holds is done being made. */
+  /** Reports whether a newly created Pod without a hook has completed its creation. */
   readonly isMade: (pod: Pod) => boolean;
 };
 
-/** The state a Pod goes on to, if it is done with the one it is in (inplace-update.md §11). */
+/** Moves a Pod to the next lifecycle state if it has completed its current one. */
 export function advanceState(
   pod: Pod,
   { lifecycle, gates, isUpdated, isMade }: Progress,
@@ -29,7 +29,7 @@ export function advanceState(
     case 'PreparingNormal':
       return (preNormal ? isAllHooked(preNormal, pod) : isMade(pod)) ? changeState(pod, { to: 'Normal' }, now) : [];
     case 'PreparingUpdate':
-      // What it was to be updated to has been taken back, or it is not to be updated any more.
+      // The update was reverted, or the Pod is no longer selected for the update.
       return isUpdated(pod) ? changeState(pod, { to: afterUpdate, markNotReady }, now) : [];
     case 'Updating':
       return updateObstacle(pod, gates) === undefined ? changeState(pod, { to: afterUpdate, markNotReady }, now) : [];

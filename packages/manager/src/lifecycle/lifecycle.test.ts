@@ -40,21 +40,21 @@ const cases: { has: string; pod: Pod; hook?: typeof hook | undefined; any: boole
   },
 ];
 for (const { has, pod, any, all } of cases) {
-  test(`a Pod that has ${has} is ${any ? '' : 'not '}held by it, and has ${all ? 'all of it' : 'not all of it'}`, () => {
+  test(`a Pod that has ${has} is ${any ? '' : 'not '}blocked by the hook, and has ${all ? 'all' : 'not all'} of it`, () => {
     assert.deepEqual([isHooked(hook, pod), isAllHooked(hook, pod)], [any, all]);
   });
 }
 
-test('no hook holds nothing and is never there; an empty one holds nothing and always is', () => {
+test('a missing hook blocks nothing and is never complete; an empty one blocks nothing and is always complete', () => {
   assert.deepEqual([isHooked(undefined, podWith({})), isAllHooked(undefined, podWith({}))], [false, false]);
   assert.deepEqual([isHooked({}, podWith({})), isAllHooked({}, podWith({}))], [false, true]);
 });
 
-test('a Pod that is in a state is not brought into it', () => {
+test('a Pod that is already in a state needs no write', () => {
   assert.deepEqual(changeState(podWith({ labels: { [lifecycleStateLabel]: 'Normal' } }), { to: 'Normal' }, now), []);
 });
 
-test('a state is written with its time, and nothing else', () => {
+test('a state is written only with its timestamp', () => {
   const [action] = changeState(podWith({}), { to: 'PreparingNormal' }, now);
   assert.deepEqual(action?.patch, {
     metadata: {
@@ -64,7 +64,7 @@ test('a state is written with its time, and nothing else', () => {
   });
 });
 
-test('a hook that is put back is put back whole', () => {
+test('a restored hook is restored completely', () => {
   const pod = podWith({ labels: { hold: 'no', [lifecycleStateLabel]: 'Updated' } });
   const [action] = changeState(pod, { to: 'PreparingUpdate', restoring: hook }, now);
   const { metadata } = action!.patch as { metadata: Pod['metadata'] };
@@ -83,7 +83,7 @@ const marks: { to: LifecycleState; message?: string; says: string | undefined; r
   { to: 'Updating', says: undefined },
 ];
 for (const { to, message, says, ready } of marks) {
-  test(`on the way to ${to} a hook that marks Pods ${says === undefined ? 'says nothing' : `says ${says}`}`, () => {
+  test(`in the transition to ${to} a hook with markPodNotReady writes ${says === undefined ? 'nothing' : `status ${says}`}`, () => {
     const actions = changeState(podWith(message ? { message } : {}), { to, markNotReady: true }, now);
     const status = actions.find(({ subresource }) => subresource === 'status')?.patch as
       | { status?: Pod['status'] }
@@ -94,7 +94,7 @@ for (const { to, message, says, ready } of marks) {
   });
 }
 
-test('a Pod that waits in no hook is let be ready, of one hook after the other', () => {
+test('a Pod that waits in no hook becomes ready, one key after the other', () => {
   const both = [
     { userAgent: 'Lifecycle', key: 'preDeleteHook' },
     { userAgent: 'Lifecycle', key: 'preUpdateHook' },

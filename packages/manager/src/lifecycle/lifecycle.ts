@@ -1,7 +1,7 @@
 /**
- * The states a Pod of a Kruise workload passes through, and the hooks at which it waits for somebody else
- * (inplace-update.md §11). A hook is labels and finalizers: what is on the Pod blocks what must not happen yet, and
- * what must be on the Pod lets happen what waits for it.
+ * Lifecycle states of Pods of Kruise workloads, and the hooks at which Pods wait for another controller. A hook
+ * consists of labels and finalizers. Before an update or deletion, a hook on the Pod blocks it. After creation or
+ * update, the Pod waits until it has the hook.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { LifecycleHook } from '@kruise/api/kruise/lifecycle';
@@ -17,12 +17,12 @@ import { formatTime, type Instant } from '@kruise/values/time';
 import { patchPod } from '../patch-pod.ts';
 import { holdNotReady, releaseNotReady } from '../readiness/pod-readiness.ts';
 
-/** The state a Pod is in; none if nobody has put it into one. */
+/** Returns the lifecycle state of a Pod; undefined if it has none. */
 export function lifecycleStateOf({ metadata }: Pod): LifecycleState | undefined {
   return metadata.labels?.[lifecycleStateLabel] as LifecycleState | undefined;
 }
 
-/** What says that a Pod is in a state. */
+/** Returns the metadata of a Pod in a state. */
 export function stateMarks(state: LifecycleState, now: Instant) {
   return {
     labels: { [lifecycleStateLabel]: state },
@@ -30,7 +30,7 @@ export function stateMarks(state: LifecycleState, now: Instant) {
   };
 }
 
-/** Whether a Pod carries anything of a hook, and so must wait before it is updated or deleted. */
+/** Reports whether a Pod has any part of a hook, and must wait before it is updated or deleted. */
 export function isHooked(hook: LifecycleHook | undefined, { metadata }: Pod): boolean {
   if (!hook) return false;
   return (
@@ -39,7 +39,7 @@ export function isHooked(hook: LifecycleHook | undefined, { metadata }: Pod): bo
   );
 }
 
-/** Whether a Pod carries all of a hook, and so is done waiting after it was made or updated. */
+/** Reports whether a Pod has all parts of a hook, and need not wait after it was created or updated. */
 export function isAllHooked(hook: LifecycleHook | undefined, { metadata }: Pod): boolean {
   if (!hook) return false;
   return (
@@ -48,16 +48,16 @@ export function isAllHooked(hook: LifecycleHook | undefined, { metadata }: Pod):
   );
 }
 
-/** How a Pod changes its state. */
+/** A transition of the lifecycle state. */
 export type StateChange = {
   readonly to: LifecycleState;
-  /** Whether the hook that goes with the state makes the Pod not ready. */
+  /** The hook of the state makes the Pod not ready. */
   readonly markNotReady?: boolean | undefined;
-  /** Puts the hook back on the Pod, so that it blocks again. */
+  /** Restores the hook on the Pod, so that it blocks again. */
   readonly restoring?: LifecycleHook;
 };
 
-/** What it takes to bring a Pod into a state; nothing if it is in it already. */
+/** Returns the writes that bring a Pod into a state; none if it is in the state already. */
 export function changeState(
   pod: Pod,
   { to, markNotReady = false, restoring }: StateChange,
@@ -84,7 +84,10 @@ const holder = 'Lifecycle';
 const beforeDeletion = { userAgent: holder, key: 'preDeleteHook' };
 const beforeUpdate = { userAgent: holder, key: 'preUpdateHook' };
 
-/** Who waits to be deleted or updated takes no traffic; who has been updated, or need not be, does again. */
+/**
+ * A Pod that waits for its deletion or update is not ready. After its update, or when the update is no longer needed,
+ * it becomes ready again.
+ */
 function readinessActions(pod: Pod, state: LifecycleState, now: Instant): PatchAction[] {
   switch (state) {
     case 'PreparingDelete':
@@ -99,9 +102,12 @@ function readinessActions(pod: Pod, state: LifecycleState, now: Instant): PatchA
   }
 }
 
-/** Lets a Pod that waits in no hook be ready: whoever made it not ready for one was killed before it could say so. */
+/**
+ * Removes stale NotReady keys from a Pod that waits in no hook: the controller that set one may have been killed before
+ * it removed the key.
+ */
 export function forgetHolds(pod: Pod, now: Instant): PatchAction[] {
   if (!isConditionFalse(pod.status?.conditions, kruisePodReadyCondition)) return [];
-  // Each is written at the version it was seen at, so that there can be one at a time.
+  // Each write has the observed resourceVersion as its precondition, so only one is possible at a time.
   return [beforeDeletion, beforeUpdate].flatMap((key) => releaseNotReady(pod, key, now)).slice(0, 1);
 }

@@ -1,18 +1,18 @@
-/** Which PersistentPodState a workload has. */
+/** Lookup of the PersistentPodState of a workload. */
 import { type PersistentPodState, persistentPodState } from '@kruise/api/kruise/persistentpodstate';
 import { isBeingDeleted } from '@kruise/client/actions';
 import type { Caches } from '@kruise/client/informer';
 import { groupOf } from '@kruise/schema/kind';
 
-/** A workload as its Pods and its PersistentPodState refer to it. */
+/** A reference to a workload. */
 export type Target = { readonly apiVersion: string; readonly kind: string; readonly name: string };
 
-/** The PersistentPodStates of a workload, whatever version of it they name; those being deleted as well. */
+/** Returns the PersistentPodStates of a workload, in any version, including those that are terminating. */
 export function statesFor(caches: Caches, namespace: string, target: Target): readonly PersistentPodState[] {
   return caches.of(persistentPodState).byIndex(byTarget, idOf(namespace, target));
 }
 
-/** The PersistentPodState that a workload goes by. */
+/** Returns the PersistentPodState that applies to a workload. */
 export function stateFor(caches: Caches, namespace: string, target: Target): PersistentPodState | undefined {
   return statesFor(caches, namespace, target).find((state) => !isBeingDeleted(state));
 }

@@ -1,4 +1,4 @@
-/** Which workloads beside StatefulSets may have their Pods brought back, as administrators say (persistentpodstate.md §6). */
+/** Allowlist of workloads besides StatefulSets whose Pods may have a PersistentPodState. */
 import { persistentPodStateWhiteListKey } from '@kruise/api/kruise/well-known';
 import type { Caches } from '@kruise/client/informer';
 import { groupOf } from '@kruise/schema/kind';
@@ -6,7 +6,7 @@ import { type KindName, kindNameIn, listIn, membersOf, readConfigured } from '..
 
 type Reference = { readonly apiVersion: string; readonly kind: string };
 
-/** The kinds that are allowed; throws `ParseError` if that cannot be read. */
+/** Returns the allowed kinds. Throws `ParseError` if the list cannot be parsed. */
 export function whiteListIn(caches: Caches, namespace: string): readonly KindName[] {
   return readConfigured(caches, namespace, persistentPodStateWhiteListKey, readWhiteList);
 }
@@ -16,12 +16,12 @@ export function readWhiteList(value: unknown): readonly KindName[] {
   return listIn(membersOf(value), 'workloads').map((each) => kindNameIn(membersOf(each)));
 }
 
-/** Whether a workload is a StatefulSet, of Kubernetes or of Kruise. */
+/** Reports whether a workload is a StatefulSet, of Kubernetes or of Kruise. */
 export function isStatefulSet({ apiVersion, kind }: Reference): boolean {
   return kind === 'StatefulSet' && ['apps', 'apps.kruise.io'].includes(groupOf(apiVersion));
 }
 
-/** Whether a kind is on the list, in whatever version. */
+/** Reports whether a kind is on the list, in any version. */
 export function isListed(list: readonly KindName[], { apiVersion, kind }: Reference): boolean {
   const group = groupOf(apiVersion);
   return list.some((each) => each.group === group && each.kind === kind);

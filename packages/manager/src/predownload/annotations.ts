@@ -1,4 +1,4 @@
-/** How images are fetched ahead for workloads that have no fields for it, only annotations (inplace-update.md §17). */
+/** Image pre-download settings of workloads that have annotations instead of fields for them. */
 import type { InPlaceUpdateStrategy } from '@kruise/api/kruise/in-place-update';
 import {
   imagePreDownloadMinUpdatedReadyPodsAnnotation,
@@ -11,7 +11,7 @@ import { scaledValue } from '../percent.ts';
 
 type Annotations = { readonly [key: string]: string } | undefined;
 
-/** What annotations say of it; what cannot be read is not said. */
+/** Returns the settings in annotations. Values that cannot be parsed are ignored. */
 export function annotatedStrategy(annotations: Annotations): InPlaceUpdateStrategy {
   const parallelism = integerOf(annotations?.[imagePreDownloadParallelismAnnotation]);
   const timeout = integerOf(annotations?.[imagePreDownloadTimeoutSecondsAnnotation]);
@@ -21,7 +21,9 @@ export function annotatedStrategy(annotations: Annotations): InPlaceUpdateStrate
   };
 }
 
-/** How many updated Pods must be ready before images are fetched: a number, or a percentage of the Pods. */
+/**
+ * Returns how many updated Pods must be ready before images are pre-downloaded: a number, or a percentage of the Pods.
+ */
 export function minUpdatedReadyPods(annotations: Annotations, replicas: number): number {
   const text = annotations?.[imagePreDownloadMinUpdatedReadyPodsAnnotation];
   if (text === undefined) return 0;

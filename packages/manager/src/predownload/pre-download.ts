@@ -1,4 +1,4 @@
-/** Fetching the images of a revision to the nodes before Pods are updated to it in place (inplace-update.md §17). */
+/** Pre-download of the images of a revision to the nodes, before Pods are updated in place. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import type { InPlaceUpdateStrategy } from '@kruise/api/kruise/in-place-update';
@@ -13,26 +13,28 @@ export type PreDownload = {
   readonly workload: KubernetesObject;
   readonly owner: Owner;
   readonly selector: LabelSelector;
-  /** The revisions Pods come from. */
+  /** The revisions that Pods are updated from. */
   readonly from: readonly ControllerRevision[];
   readonly to: ControllerRevision;
   readonly strategy: InPlaceUpdateStrategy | undefined;
 };
 
-/** With so few Pods nothing is gained. */
+/** Minimum number of replicas for which pre-downloading is worthwhile. */
 export const minimumReplicas = 3;
 
-/** Whether it has been decided already whether the images of a revision are fetched. */
+/** Reports whether the pre-download of a revision was already started or skipped. */
 export function isPreDownloadSettled({ metadata: { labels = {} } }: ControllerRevision): boolean {
   return imagePreDownloadCreatedLabel in labels || imagePreDownloadIgnoredLabel in labels;
 }
 
-/** Notes that the images of a revision need not be fetched. */
+/** Labels a revision whose images need no pre-download. */
 export function ignorePreDownload(revision: ControllerRevision): Action {
   return optional(patch(revision, { metadata: { labels: { [imagePreDownloadIgnoredLabel]: 'true' } } }));
 }
 
-/** A job for each image that is new, and a note that they have been made. None of it may hold up the update. */
+/**
+ * Returns the creation of a job for each new image, and the label that records it. A failure never blocks the update.
+ */
 export function preDownload(download: PreDownload): readonly Action[] {
   const { workload, to } = download;
   const jobs = newImages(download).map(({ container, image }) => {

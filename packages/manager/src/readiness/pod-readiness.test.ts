@@ -49,7 +49,7 @@ test('a Pod is held by each key once, and the keys are sorted', () => {
   assert.deepEqual(holdNotReady(podHeldBy([a]), a, now), []);
 });
 
-test('a Pod that is ready is not ready from the same write on, and it is said why', () => {
+test('a ready Pod becomes not ready by the same write, with a reason', () => {
   const written = writtenBy(holdNotReady(podHeldBy(undefined), a, now));
   assert.deepEqual(written, [
     [kruisePodReadyCondition, 'False', JSON.stringify([a])],
@@ -61,7 +61,7 @@ test('a Pod that is ready is not ready from the same write on, and it is said wh
   ]);
 });
 
-test('a Pod may be ready again when the last key is gone', () => {
+test('a Pod may become ready when the last key is removed', () => {
   assert.deepEqual(writtenBy(releaseNotReady(podHeldBy([a, b]), a, now)), [
     [kruisePodReadyCondition, 'False', JSON.stringify([b])],
   ]);
@@ -74,7 +74,7 @@ test('a Pod without the gate is left alone', () => {
   assert.deepEqual([holdNotReady(pod, b, now), releaseNotReady(pod, a, now)], [[], []]);
 });
 
-test('keys are written only over those that were read', () => {
+test('keys are written only over the observed ones', () => {
   const [action] = holdNotReady(podHeldBy([b]), a, now);
   assert.equal((action!.patch as { metadata?: { resourceVersion?: string } }).metadata?.resourceVersion, '9');
 });
@@ -90,7 +90,7 @@ const controller: { is: string; pod: Pod; writes: number }[] = [
   },
 ];
 for (const { is, pod, writes } of controller) {
-  test(`the controller ${writes ? 'speaks for' : 'leaves alone'} a Pod that ${is}`, () => {
+  test(`the controller ${writes ? 'opens the gate of' : 'leaves alone'} a Pod that ${is}`, () => {
     assert.equal(decide(pod, now).actions.length, writes);
   });
 }
@@ -117,7 +117,7 @@ for (const { of, says } of [
   { of: 'apps.kruise.io/v1beta1', says: [kruisePodReadyCondition, inPlaceUpdateReadyCondition] },
   { of: 'apps/v1', says: [kruisePodReadyCondition] },
 ]) {
-  test(`of a new Pod with both gates, of a workload of ${of}, the controller says ${says.join(' and ')}`, () => {
+  test(`for a new Pod with both gates, of a workload of ${of}, the controller writes ${says.join(' and ')}`, () => {
     const actions = decide(newPod({ of, nodeName: 'node' }), now).actions as readonly PatchAction[];
     assert.deepEqual(
       writtenBy(actions)?.map(([type, status]) => `${type} ${status}`),
@@ -136,17 +136,17 @@ const patience: { is: string; pod: Pod; seconds: number }[] = [
   },
 ];
 for (const { is, pod, seconds } of patience) {
-  test(`a new Pod of a workload of Kruise that ${is} is given ${seconds} s`, () => {
+  test(`a new Pod of a Kruise workload that ${is} gets ${seconds} s`, () => {
     if (seconds > 0) assert.deepEqual(decide(pod, now), { actions: [], requeueAfterSeconds: seconds });
     assert.equal(decide(pod, now + seconds * 1000).actions.length, 1);
   });
 }
 
-test('a clock that is far behind keeps no Pod waiting', () => {
+test('a clock far behind delays no Pod', () => {
   assert.equal(decide(newPod({ nodeName: 'node', state: 'PreparingNormal' }), now - 3_600_000).actions.length, 1);
 });
 
-test('the workload opens both gates of a Pod of which nothing has been said, and later its own', () => {
+test('the workload initializes both gates of a Pod, and later writes only its own', () => {
   const says = (pod: Pod) => writtenBy(endInPlaceUpdate(pod, now))?.map(([type, status]) => `${type} ${status}`);
   const pod = newPod({ nodeName: 'node' });
   assert.deepEqual(says(pod), [`${inPlaceUpdateReadyCondition} True`, `${kruisePodReadyCondition} True`]);

@@ -1,10 +1,10 @@
 /**
- * The two readiness gates by which Kruise makes a Pod not ready (inplace-update.md §9): `InPlaceUpdateReady`, which
- * after its first word the workload's controller alone writes, and `KruisePodReady`, which any number of parts may hold at
- * False, each under a key of its own.
+ * The two readiness gates by which Kruise makes a Pod not ready: `InPlaceUpdateReady`, which only the workload's
+ * controller writes once it is initialized, and `KruisePodReady`, which several controllers may hold at False, each
+ * under its own key.
  *
- * Only False is written together with the Pod's own Ready, so that traffic stops before the kubelet has looked. Ready is
- * never turned True here: the kubelet knows better.
+ * Only False is written together with the Pod's own Ready condition, so that traffic stops before the kubelet syncs the
+ * Pod. Ready is never set to True here: only the kubelet knows all other conditions.
  */
 import type { Pod, PodCondition } from '@kruise/api/core/pod';
 import { inPlaceUpdateReadyCondition, kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
@@ -13,15 +13,15 @@ import { findCondition, isConditionTrue } from '@kruise/machinery/conditions';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { formatTime, type Instant } from '@kruise/values/time';
 
-/** Who holds a Pod not ready, and why. */
+/** The controller that holds a Pod not ready, and its reason. */
 export type NotReadyKey = { readonly userAgent: string; readonly key: string };
 
-/** Whether a Pod's readiness depends on a condition. */
+/** Reports whether a Pod's readiness depends on a condition. */
 export function hasReadinessGate({ spec }: Pod, conditionType: string): boolean {
   return spec?.readinessGates?.some((gate) => gate.conditionType === conditionType) ?? false;
 }
 
-/** Stops traffic to a Pod for an update in place, whatever its conditions are thought to be. */
+/** Drains a Pod for an in-place update, whatever the cache shows of its conditions. */
 export function beginInPlaceUpdate(pod: Pod, now: Instant): PatchAction {
   const condition = {
     type: inPlaceUpdateReadyCondition,
@@ -32,22 +32,22 @@ export function beginInPlaceUpdate(pod: Pod, now: Instant): PatchAction {
   return writeConditions(pod, withNotReady(pod, condition, now));
 }
 
-/** Whether nobody has said anything yet of a Pod's readiness as far as Kruise is concerned. */
+/** Reports whether the condition of Kruise's readiness gate has not been set yet. */
 export function awaitsFirstWord(pod: Pod): boolean {
   return (
     hasReadinessGate(pod, kruisePodReadyCondition) && !findCondition(pod.status?.conditions, kruisePodReadyCondition)
   );
 }
 
-/** Whether nobody has said anything of either gate yet. */
+/** Reports whether neither readiness gate has a condition yet. */
 export function awaitsBothWords(pod: Pod): boolean {
   const hasWord = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition) !== undefined;
   return !hasWord && awaitsFirstWord(pod) && hasReadinessGate(pod, inPlaceUpdateReadyCondition);
 }
 
 /**
- * Lets traffic to a Pod, again or for the first time, and then past both gates at once; nothing if it may come already.
- * Fails if the Pod is not what it was judged by any more: another update may have begun meanwhile.
+ * Makes a Pod ready, again or for the first time, and then sets both gates at once; no write if it already is. Fails
+ * with a conflict if the Pod has changed, because another update may have started.
  */
 export function endInPlaceUpdate(pod: Pod, now: Instant): PatchAction[] {
   const present = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition);
@@ -56,7 +56,7 @@ export function endInPlaceUpdate(pod: Pod, now: Instant): PatchAction[] {
   return [openGates(pod, gates, now, { atVersion: true })];
 }
 
-/** Says of gates that traffic may pass. */
+/** Sets the conditions of readiness gates to True. */
 export function openGates(
   pod: Pod,
   gates: readonly string[],
@@ -68,18 +68,18 @@ export function openGates(
   return writeConditions(pod, conditions, options);
 }
 
-/** Holds a Pod not ready under a key; nothing if it is held so already, or has no such gate. */
+/** Holds a Pod not ready under a key; no write if the key is already set, or if the Pod has no such gate. */
 export function holdNotReady(pod: Pod, key: NotReadyKey, now: Instant): PatchAction[] {
   if (!hasReadinessGate(pod, kruisePodReadyCondition)) return [];
   const keys = keysOf(pod);
   const isHeld = keys.some((each) => isSameKey(each, key));
   if (isHeld && !isConditionTrue(pod.status?.conditions, kruisePodReadyCondition)) return [];
   const condition = conditionOf(isHeld ? keys : [...keys, key], now);
-  // The keys of others are in the same message, so none may have been added meanwhile.
+  // The message has the keys of all controllers, so the write must fail if one was added concurrently.
   return [writeConditions(pod, withNotReady(pod, condition, now), { atVersion: true })];
 }
 
-/** Takes a key away; the Pod may be ready again once there is none left. */
+/** Removes a key. The Pod may become ready once no key is left. */
 export function releaseNotReady(pod: Pod, key: NotReadyKey, now: Instant): PatchAction[] {
   const keys = keysOf(pod);
   const left = keys.filter((each) => !isSameKey(each, key));
@@ -94,7 +94,7 @@ function keysOf(pod: Pod): readonly NotReadyKey[] {
     const keys: unknown = JSON.parse(message);
     return Array.isArray(keys) ? (keys as NotReadyKey[]) : [];
   } catch {
-    // Whatever somebody else wrote there holds nothing.
+    // A message in another format holds no key.
     return [];
   }
 }
@@ -113,7 +113,7 @@ function conditionOf(keys: readonly NotReadyKey[], now: Instant): PodCondition {
   };
 }
 
-/** The condition, and with it the Pod's own Ready where that is True and cannot stay so. */
+/** Returns the condition, and the Pod's own Ready condition as False where that is True. */
 function withNotReady(pod: Pod, condition: PodCondition, now: Instant): readonly PodCondition[] {
   const conditions = pod.status?.conditions;
   const isReady = isConditionTrue(conditions, 'Ready');
@@ -140,7 +140,7 @@ function gateFaults(type: string, statuses: ReadonlyMap<string, string>): readon
   return [`the status of pod readiness gate "${type}" is not "True", but ${status}`];
 }
 
-/** Writes conditions of a Pod and leaves its others alone; at the version it was seen at, if that matters. */
+/** Writes some conditions of a Pod, with the observed resourceVersion as a precondition if requested. */
 export function writeConditions(
   pod: Pod,
   conditions: readonly PodCondition[],
@@ -152,7 +152,7 @@ export function writeConditions(
     object: pod,
     patch: {
       ...(atVersion ? { metadata: { resourceVersion } } : {}),
-      // Conditions merge by type; what one had and the new one lacks has to be taken away by name.
+      // Conditions merge by type. Fields that the new condition lacks must be removed explicitly.
       status: { conditions: conditions.map((each) => ({ reason: null, message: null, ...each })) },
     },
     patchType: 'strategic',

@@ -1,4 +1,4 @@
-/** What a sidecar takes over from the containers of its Pod (sidecarset.md §8.5). */
+/** Volume mounts, devices and environment variables that a sidecar takes over from the containers of its Pod. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarContainer } from '@kruise/api/kruise/sidecarset';
@@ -8,7 +8,10 @@ import { validateQualifiedName } from '@kruise/values/names';
 
 type EnvVar = NonNullable<Container['env']>[number];
 
-/** The sidecar with the mounts, devices and variables it shares, and the one that tells it from other containers. */
+/**
+ * Returns the sidecar with the mounts, devices and variables that it shares, and the variable that marks it as
+ * injected.
+ */
 export function withBorrowed(sidecar: SidecarContainer, pod: Pod): SidecarContainer {
   const apps = (pod.spec?.containers ?? []).filter((container) => !isInjected(container));
   const { volumeMounts: ownMounts = [], volumeDevices: ownDevices = [] } = sidecar;
@@ -43,12 +46,15 @@ export function withBorrowed(sidecar: SidecarContainer, pod: Pod): SidecarContai
   };
 }
 
-/** Whether a container of a Pod comes from a SidecarSet. */
+/** Reports whether a SidecarSet injected a container of a Pod. */
 export function isInjected({ env = [] }: Container): boolean {
   return env.find(({ name }) => name === sidecarInjectedEnv)?.value === 'true';
 }
 
-/** A sidecar's own variables come first and stay as they are, what is twice among them included. */
+/**
+ * Removes duplicate variables. A sidecar's own variables come first and stay as they are, including duplicates among
+ * them.
+ */
 function firstOfEachName(env: readonly EnvVar[], own: number): readonly EnvVar[] {
   const seen = new Set<string>();
   return env.filter(({ name }, index) => {
@@ -58,7 +64,7 @@ function firstOfEachName(env: readonly EnvVar[], own: number): readonly EnvVar[]
   });
 }
 
-/** The variables that paths of mounts are made of: `logs/$(POD_NAME)`. */
+/** Returns the variables that mount paths refer to: `logs/$(POD_NAME)`. */
 function expandedInMounts({ volumeMounts = [], env = [] }: Container): readonly EnvVar[] {
   return volumeMounts
     .flatMap(({ subPathExpr = '' }) => [...subPathExpr.matchAll(/\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)/g)])
@@ -69,14 +75,14 @@ function transferred({ transferEnv = [] }: SidecarContainer, pod: Pod): readonly
   return transferEnv.flatMap(({ sourceContainerName, sourceContainerNameFrom, envName, envNames = [] }) => {
     const fieldPath = sourceContainerNameFrom?.fieldRef?.fieldPath;
     const source = fieldPath === undefined ? sourceContainerName : metadataAt(pod, fieldPath);
-    // Of two variables of one name the last is the one that counts.
+    // If two variables have the same name, the last one is effective.
     const { env = [] } = pod.spec?.containers.find(({ name }) => name === source) ?? {};
     const names = new Set([...(envName ? [envName] : []), ...envNames]);
     return [...names].sort(compareStrings).flatMap((wanted) => env.findLast(({ name }) => name === wanted) ?? []);
   });
 }
 
-/** The label or annotation that a path speaks of; nothing where it speaks of something else. */
+/** Returns the value of the label or annotation at a field path; undefined for any other path. */
 function metadataAt({ metadata }: Pod, path: string): string | undefined {
   const [, from, key = ''] = /^metadata\.(labels|annotations)\['(.*)'\]$/s.exec(path) ?? [];
   if (from === undefined) return undefined;

@@ -75,7 +75,7 @@ for (const { text, says } of faults) {
   });
 }
 
-test('a text is a value or refused with a ParseError, whatever it is', () => {
+test('any text evaluates to a value or throws a ParseError', () => {
   const parts = fc.constantFrom(
     'cpu',
     'max(',

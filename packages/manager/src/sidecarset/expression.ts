@@ -1,7 +1,7 @@
 /**
- * The expressions that resources of a sidecar are worked out by (sidecarset.md §9.4): `max(cpu*50%, 50m)`. Numbers and
- * quantities, four operations, `max` and `min`. What is accepted and what is said of the rest is as in the reference,
- * odd numbers such as `5abc`, which count as 0, included.
+ * Expressions that compute the resources of a sidecar: `max(cpu*50%, 50m)`. They have numbers and quantities, four
+ * operations, `max` and `min`. Accepted inputs and error messages are those of OpenKruise, including malformed numbers
+ * such as `5abc`, which count as 0.
  */
 import { formatNumber } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
@@ -19,12 +19,12 @@ import {
   subtractQuantities,
 } from '@kruise/values/quantity';
 
-/** A plain number, or an amount of something. */
+/** A plain number or a quantity. */
 export type Value = number | Quantity;
 
 export type Variables = { readonly [name: string]: Value };
 
-/** What an expression comes to. Throws `ParseError` if it is none, or comes to less than nothing. */
+/** Evaluates an expression. Throws `ParseError` if it is invalid or its value is negative. */
 export function evaluate(expression: string, variables: Variables): Value {
   const value = evaluated(expression, variables);
   const isNegative = typeof value === 'number' ? value < 0 : quantitySign(value) < 0;
@@ -36,7 +36,7 @@ function printed(value: Value): string {
   return typeof value === 'number' ? formatNumber(value) : formatQuantity(value);
 }
 
-/** A number of units as a quantity; what is less than a thousandth is cut off. */
+/** Converts a number of units to a quantity, truncated to thousandths. */
 export function toQuantity(value: Value): Quantity {
   return typeof value === 'number' ? milli(value * 1000, 'DecimalSI') : value;
 }
@@ -135,13 +135,16 @@ function negated(value: Value): Value {
 const milliScale = -3;
 const minInt64 = -(2n ** 63n);
 
-/** Thousandths, cut to whole ones. What 64 bits cannot hold is the least they can, as processors have it. */
+/**
+ * Returns a quantity of thousandths, truncated to an integer. A value that overflows 64 bits becomes the smallest
+ * 64-bit integer, as it does on processors.
+ */
 function milli(thousandths: number, family: QuantityFamily): Quantity {
   const isHeld = Math.abs(thousandths) < 2 ** 63;
   return quantityOf(isHeld ? BigInt(Math.trunc(thousandths)) : minInt64, family, milliScale);
 }
 
-/** The greater or the lesser of two; of two that are the same, the first. */
+/** Returns the maximum or minimum of two values; the first one if they are equal. */
 function choose(name: string, values: readonly Value[]): Value {
   const sign = signs.get(name.toLowerCase());
   if (sign === undefined) throw new ParseError(`unknown function: ${name}`);
@@ -165,7 +168,7 @@ function variable(name: string, variables: Variables): Value {
   return value;
 }
 
-/** What cannot be read counts as 0. */
+/** Parses a number. A text that is not a number counts as 0. */
 function numberIn(text: string): number {
   const [digits, divisor] = text.endsWith('%') ? [text.slice(0, -1), 100] : [text, 1];
   return decimal.test(digits) ? Number(digits) / divisor : 0;
@@ -181,7 +184,7 @@ const unit = /(?![eE])\p{L}+/uy;
 const name = /\p{L}[\p{L}\p{Nd}_]*/uy;
 const quantity = /^[\d.eE+-]+(?:m|[kMGTP]|[KMGTP]i)$/;
 
-/** The tokens of a text, one after the other, each with the place where it ends. */
+/** Splits a text into tokens, each with the position of its end. */
 function tokensOf(text: string): { next(): Token } {
   let position = 0;
   const read = (pattern: RegExp): string => {

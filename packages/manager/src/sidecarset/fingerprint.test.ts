@@ -34,7 +34,7 @@ for (const { of, spec, hash } of hashes) {
   test(`the hash of ${of} is OpenKruise's`, () => assert.equal(sidecarSetHash(spec), hash));
 }
 
-test('what only new Pods get does not change the hash', () => {
+test('fields that affect only newly created Pods do not change the hash', () => {
   const more = {
     containers: [one],
     initContainers: [one],
@@ -44,14 +44,14 @@ test('what only new Pods get does not change the hash', () => {
   assert.equal(sidecarSetHash(more), sidecarSetHash({ containers: [one] }));
 });
 
-test('an image changes one hash and not the other', () => {
+test('an image changes only one of the hashes', () => {
   const [before, after] = ['side:v1', 'side:v2'].map((image) => ({ containers: [{ name: 'side', image }] }));
   assert.notEqual(sidecarSetHash(before!), sidecarSetHash(after!));
   assert.equal(sidecarSetHashWithoutImage(before!), sidecarSetHashWithoutImage(after!));
   assert.equal(sidecarSetHashWithoutImage(before!), '65b8xw7vd84wd84z4x826dxcb7c6b4dbv847xz6556569c6d85vdv58vb2xf42b5');
 });
 
-test('a revision has all that Pods get, in order', () => {
+test('a revision contains everything that Pods get, in order', () => {
   const data = sidecarSetData({
     containers: [{ name: 'side', image: 'side:v1' }],
     initContainers: [],

@@ -1,6 +1,6 @@
 /**
- * What tells one state of a SidecarSet from another: the hashes on it and on Pods, and the data of its revisions. Both
- * outlive managers, and were written by OpenKruise's, so they agree with that bit for bit (sidecarset.md §7, §12.1).
+ * Hashes of a SidecarSet, which are stored on it and on Pods, and the data of its revisions. Both outlive managers, and
+ * older ones were written by OpenKruise, so they match its output bit for bit.
  */
 import { createHash } from 'node:crypto';
 import { type Volume, volume } from '@kruise/api/core/volume';
@@ -12,11 +12,11 @@ import { type Codec, codecOf } from '@kruise/schema/codec';
 
 type Sidecars = Pick<SidecarSetSpec, 'containers' | 'initContainers'>;
 
-// Its fields are those of a container and those a SidecarSet adds.
+// A sidecar has the fields of a container and those that a SidecarSet adds.
 const containers = codecOf(typedSidecarContainer) as Codec<SidecarContainer>;
 const volumes = codecOf(volume) as Codec<Volume>;
 
-/** The hash of the sidecars. What only new Pods get does not count. */
+/** Returns the hash of the sidecars. Fields that affect only newly created Pods are excluded. */
 export function sidecarSetHash({ containers: regular, initContainers }: Sidecars): string {
   const parts = [`"containers":${textOf(regular)}`];
   const hasNative = initContainers?.some(({ restartPolicy }) => restartPolicy === 'Always') ?? false;
@@ -28,7 +28,7 @@ export function sidecarSetHash({ containers: regular, initContainers }: Sidecars
   );
 }
 
-/** The hash of the sidecars whatever their images are: where it changes, they cannot be updated in place. */
+/** Returns the hash of the sidecars without their images. If it changes, they cannot be updated in place. */
 export function sidecarSetHashWithoutImage({ containers: regular, initContainers }: Sidecars): string {
   const blank = (list: Sidecars['containers']) => list?.map((container) => ({ ...container, image: '' }));
   const [blanked, blankedInit] = [blank(regular), blank(initContainers)];
@@ -43,9 +43,9 @@ function textOf(list: readonly SidecarContainer[] | undefined): string {
   return `[${list.map((container) => containers.toJson(containers.canonical(container))).join(',')}]`;
 }
 
-/** What brings the sidecars back: a patch of the SidecarSet that replaces all that Pods get from it. */
+/** Returns the data of a revision: a patch of the SidecarSet that replaces all that it injects into Pods. */
 export function sidecarSetData(spec: SidecarSetSpec): JsonObject {
-  // Go leaves an empty list out of what it reads again, and then finds none.
+  // Go omits an empty list when it encodes the spec, and finds none when it decodes it.
   const listed = <T>(list: readonly T[] | undefined, write: (item: T) => unknown) =>
     list && list.length > 0 ? list.map(write) : null;
   const asIs = <T>(item: T) => item;

@@ -1,4 +1,4 @@
-/** Earlier states of a SidecarSet, brought back from its revisions (sidecarset.md §12.4). */
+/** Restores earlier states of a SidecarSet from its revisions. */
 import { type ControllerRevision, controllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { SidecarSet, SidecarSetSpec } from '@kruise/api/kruise/sidecarset';
 import {
@@ -13,13 +13,16 @@ import { isObject } from '@kruise/machinery/json-value';
 import { notFound } from '@kruise/machinery/status';
 import { sidecarSetHash, sidecarSetHashWithoutImage } from './fingerprint.ts';
 
-/** Which revision is meant. A name says more than a version. */
+/** The selection of a revision. A name takes precedence over a version. */
 export type RevisionChoice = Pick<
   NonNullable<NonNullable<SidecarSetSpec['injectionStrategy']>['revision']>,
   'revisionName' | 'customVersion'
 >;
 
-/** The revision of a SidecarSet that a choice names: of several with one version, the newest. Throws 404. */
+/**
+ * Returns the selected revision of a SidecarSet: the newest one if several have the same version. Throws 404 if there
+ * is none.
+ */
 export function chosenRevision(
   caches: Caches,
   namespace: string,
@@ -39,17 +42,17 @@ export function chosenRevision(
   return found;
 }
 
-/** The SidecarSet whose name a revision has. */
+/** Returns the name of the SidecarSet in the label of a revision, as an index value. */
 export function setOfRevision({ metadata }: ControllerRevision): readonly string[] {
   const name = metadata.labels?.[sidecarSetNameLabel];
   return name === undefined ? [] : [name];
 }
 
-/** The SidecarSet with what Pods get from it as it was; of its strategies nothing is left. */
+/** Returns the SidecarSet with the sidecars of a revision, and without its strategies. */
 export function restored(sidecarSet: SidecarSet, { metadata, data }: ControllerRevision): SidecarSet {
   const patch = isObject(data) && isObject(data['spec']) ? data['spec'] : {};
   const given = Object.entries(patch).filter(([name, value]) => name !== '$patch' && value !== null);
-  // It was written from the spec of a SidecarSet.
+  // The data was written from the spec of a SidecarSet.
   const spec = Object.fromEntries(given) as SidecarSetSpec;
   const annotations = {
     ...sidecarSet.metadata.annotations,

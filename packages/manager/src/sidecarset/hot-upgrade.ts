@@ -1,4 +1,4 @@
-/** Sidecars that are never gone: two containers take turns, and the one whose turn it is not idles (sidecarset.md §11). */
+/** Hot upgrade: two containers alternate, one works while the other runs an idle image. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarContainer } from '@kruise/api/kruise/sidecarset';
 import {
@@ -14,17 +14,17 @@ export function isHotUpgraded({ upgradeStrategy }: SidecarContainer): boolean {
   return upgradeStrategy?.upgradeType === 'HotUpgrade';
 }
 
-/** The names of the two containers. */
+/** Returns the names of the two containers. */
 export function pairOf({ name }: SidecarContainer): readonly [string, string] {
   return [`${name}-1`, `${name}-2`];
 }
 
-/** What a sidecar is called in Pods. */
+/** Returns the container names of a sidecar in Pods. */
 export function namesInPod(sidecar: SidecarContainer): readonly string[] {
   return isHotUpgraded(sidecar) ? pairOf(sidecar) : [sidecar.name];
 }
 
-/** Which container of the pair works, and which stands by. Where nothing is said the second works. */
+/** Returns the working and the idle container of the pair. Without an annotation the second one works. */
 export function turnsOf(pod: Pod, sidecar: SidecarContainer): { readonly working: string; readonly standby: string } {
   const [first, second] = pairOf(sidecar);
   return workingContainersOf(pod)[sidecar.name] === first
@@ -32,14 +32,14 @@ export function turnsOf(pod: Pod, sidecar: SidecarContainer): { readonly working
     : { working: second, standby: first };
 }
 
-/** The two containers a sidecar becomes: the first works, the second idles. */
+/** Returns the two containers of a hot-upgrade sidecar: the first works, the second is idle. */
 export function pairOfContainers(sidecar: SidecarContainer): readonly [SidecarContainer, SidecarContainer] {
   const [first, second] = pairOf(sidecar);
   const emptyImage = sidecar.upgradeStrategy?.hotUpgradeEmptyImage ?? '';
   return [withVersions({ ...sidecar, name: first }), withVersions({ ...sidecar, name: second, image: emptyImage })];
 }
 
-/** It learns from variables which version it is, and which the other container. */
+/** Adds the variables with the version of the container and that of the other container. */
 function withVersions(sidecar: SidecarContainer): SidecarContainer {
   const from = (name: string, prefix: string) => ({
     name,
@@ -52,7 +52,7 @@ function withVersions(sidecar: SidecarContainer): SidecarContainer {
   return { ...sidecar, env: [...(sidecar.env ?? []), ...versions] };
 }
 
-/** What a Pod that has just been given pairs says of them. */
+/** Returns the annotations of a Pod whose pairs were just injected. */
 export function pairAnnotations(
   pod: Pod,
   pairs: readonly SidecarContainer[],

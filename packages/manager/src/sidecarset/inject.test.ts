@@ -34,7 +34,7 @@ const sidecarOf = ({ spec }: Pod, name = 'side') => spec?.containers.find((each)
 const envOf = (container: Container | undefined) =>
   (container?.env ?? []).map(({ name, value }) => (value === undefined ? name : `${name}=${value}`));
 
-test('a Pod says what it was given, by whom and when', () => {
+test('an injected Pod is marked with the SidecarSet, its hash and the time', () => {
   const { metadata, spec } = inject(pod(), [set()]);
   const time = '"updateTimestamp":"2026-01-01T00:00:00Z"';
   const sidecars = '"sidecarSetName":"set","sidecarList":["side"]';
@@ -63,10 +63,14 @@ const places: {
   sorted?: boolean;
   order: string;
 }[] = [
-  { name: 'sidecars come first', sets: [set()], order: 'side main' },
-  { name: 'or last', sets: [set({ containers: [side(after)] })], order: 'main side' },
+  { name: "sidecars are placed before the Pod's containers", sets: [set()], order: 'side main' },
   {
-    name: 'in the order they are given',
+    name: "sidecars are placed after the Pod's containers",
+    sets: [set({ containers: [side(after)] })],
+    order: 'main side',
+  },
+  {
+    name: 'sidecars keep the order of their SidecarSets',
     sets: [
       set({ containers: [side({ name: 'z' }), side({ name: 'b' })] }),
       set({ containers: [side({ name: 'a' })] }, 'two'),
@@ -74,14 +78,14 @@ const places: {
     order: 'z b a main',
   },
   {
-    name: 'or in that of names',
+    name: 'sidecars are sorted by name',
     sets: [set({ containers: [side({ name: 'c' }), side({ name: 'a', ...after }), side({ name: 'b' })] })],
     own: [main(), main({ name: 'other' })],
     sorted: true,
     order: 'b c main other a',
   },
   {
-    name: 'one that is there is replaced where it is',
+    name: 'a container of the same name is replaced in its position',
     sets: [set()],
     own: [main(), side({ image: 'x' })],
     order: 'main side',
@@ -95,7 +99,7 @@ for (const { name, sets, own = [main()], sorted = false, order } of places) {
   });
 }
 
-test('init containers come after those of the Pod, unless they say otherwise, in the order of names', () => {
+test('init containers come after those of the Pod by default, sorted by name', () => {
   const initContainers = [
     side({ name: 'b' }),
     side({ name: 'a' }),
@@ -106,7 +110,7 @@ test('init containers come after those of the Pod, unless they say otherwise, in
   assert.deepEqual(envOf(spec?.initContainers?.[2]), ['IS_INJECTED=true']);
 });
 
-test('volumes that are used are added, and those of the Pod stay', () => {
+test('used volumes are added, and those of the Pod stay', () => {
   const volumeMounts = ['logs', 'shared', 'unknown'].map((name) => ({ name, mountPath: `/${name}` }));
   const volumes = [{ name: 'unused' }, { name: 'shared', emptyDir: { medium: 'Memory' } }, { name: 'logs' }];
   const { spec } = inject(pod({ volumes: [{ name: 'shared' }] }), [
@@ -115,14 +119,14 @@ test('volumes that are used are added, and those of the Pod stay', () => {
   assert.deepEqual(spec?.volumes, [{ name: 'shared' }, { name: 'logs', emptyDir: {} }]);
 });
 
-test('secrets come once each, those of the Pod first', () => {
+test('secrets are added once each, those of the Pod first', () => {
   const { spec } = inject(pod({ imagePullSecrets: [{ name: 'own' }] }), [
     set({ imagePullSecrets: [{ name: 'pull' }, { name: 'own' }, { name: 'pull' }] }),
   ]);
   assert.equal(names(spec?.imagePullSecrets), 'own pull');
 });
 
-test('mounts are shared where their paths are free, with the variables they are made of', () => {
+test('mounts with free paths are shared, with the variables of their paths', () => {
   const app = main({
     env: [
       { name: 'POD_NAME', value: 'a' },
@@ -157,7 +161,7 @@ test('mounts of other sidecars are not shared', () => {
   assert.equal(made?.volumeMounts, undefined);
 });
 
-test('devices are shared only where that is asked for', () => {
+test('devices are shared only on request', () => {
   const app = main({
     volumeDevices: [
       { name: 'app', devicePath: '/dev/a' },
@@ -174,7 +178,7 @@ test('devices are shared only where that is asked for', () => {
   assert.deepEqual(devices({ shareVolumeDevicePolicy: { type: 'enabled' } }), ['/dev/own', '/dev/a']);
 });
 
-test('variables are transferred by the name of a container, or by a label or annotation that has it', () => {
+test('variables are transferred by the name of a container, or by a label or annotation with that name', () => {
   const app = main({ env: ['A', 'B', 'C'].map((name) => ({ name, value: `main ${name}` })) });
   const second = main({ name: 'second', env: [{ name: 'D', value: 'second D' }] });
   const from = (fieldPath: string) => ({
@@ -201,7 +205,7 @@ test('variables are transferred by the name of a container, or by a label or ann
 
 const hot = side({ upgradeStrategy: { upgradeType: 'HotUpgrade', hotUpgradeEmptyImage: 'empty:v1' } });
 
-test('a sidecar that is upgraded hot is two containers, of which the first works', () => {
+test('a hot-upgrade sidecar becomes two containers, of which the first works', () => {
   const working = 'kruise.io/sidecarset-working-hotupgrade-container';
   const { metadata, spec } = inject(pod({}, { annotations: { [working]: '{"z":"z-2"}' } }), [
     set({ containers: [hot] }),
@@ -228,7 +232,7 @@ test('a sidecar that is upgraded hot is two containers, of which the first works
   assert.deepEqual(versions, ['1', '0', '0', '1']);
 });
 
-test('of init containers only those that run on are two', () => {
+test('only restartable init containers become pairs', () => {
   const initContainers = [
     { ...hot, name: 'ends' },
     { ...hot, name: 'native', restartPolicy: 'Always' } as SidecarContainer,
@@ -238,7 +242,7 @@ test('of init containers only those that run on are two', () => {
   assert.match(metadata.annotations?.['kruise.io/sidecarset-hash'] ?? '', /"sidecarList":\["native","side"\]/);
 });
 
-test('marks of old are kept and written anew', () => {
+test('older marks are kept and rewritten', () => {
   const annotations = {
     'kruise.io/sidecarset-hash': '{"old":"x"}',
     'kruise.io/sidecarset-hash-without-image': '{"old":"y"}',
@@ -250,7 +254,7 @@ test('marks of old are kept and written anew', () => {
   assert.equal(metadata.annotations?.['kruise.io/sidecarset-injected-list'], 'old,set');
 });
 
-test('marks that cannot be read are an error that tells which', () => {
+test('unreadable marks are an error that names the annotation', () => {
   const annotations = { 'kruise.io/sidecarset-hash': 'what?' };
   assert.throws(
     () => inject(pod({}, { annotations }), [set()]),

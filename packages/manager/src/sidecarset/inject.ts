@@ -1,4 +1,4 @@
-/** What becomes of a new Pod that SidecarSets are for (sidecarset.md §8.4, §8.7). */
+/** Injection of sidecars into newly created Pods. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
@@ -19,12 +19,12 @@ import { patchedAnnotations } from './pod-metadata.ts';
 import { resourcesFor } from './resources-policy.ts';
 
 export type InjectOptions = {
-  /** Containers come in the order of their names, not in that of SidecarSets. */
+  /** Sorts containers by name rather than by SidecarSet. */
   readonly sortsByName: boolean;
   readonly now: Instant;
 };
 
-/** The Pod with all that it gets. Throws `ParseError` where that cannot be told. */
+/** Returns the Pod with all sidecars, volumes and annotations. Throws `ParseError` if they cannot be determined. */
 export function withSidecarsOf(pod: Pod, sidecarSets: readonly SidecarSet[], options: InjectOptions): Pod {
   const given = withPatchedMetadata(pod, sidecarSets);
   const { initContainers, containers, pairs } = sidecarsFor(given, sidecarSets);
@@ -57,12 +57,12 @@ function withPatchedMetadata(pod: Pod, sidecarSets: readonly SidecarSet[]): Pod 
   return Object.keys(annotations).length > 0 ? { ...pod, metadata: { ...pod.metadata, annotations } } : pod;
 }
 
-/** The sidecars as this Pod gets them, and which of them are pairs. */
+/** Returns the sidecars for this Pod, and which of them are hot-upgrade pairs. */
 function sidecarsFor(pod: Pod, sidecarSets: readonly SidecarSet[]) {
   const initContainers = sidecarSets.flatMap(({ spec }) => spec.initContainers ?? []);
   const containers = sidecarSets.flatMap(({ spec }) => spec.containers ?? []);
   const names = new Set([...initContainers, ...containers].map(({ name }) => name));
-  // An init container that ends takes no turns.
+  // An init container that terminates cannot be hot-upgraded.
   const pairs = [...initContainers.filter(isNative), ...containers].filter(isHotUpgraded);
   const made = (sidecar: SidecarContainer): readonly SidecarContainer[] => {
     const { resourcesPolicy: policy } = sidecar;
@@ -81,7 +81,7 @@ function byName(a: Container, b: Container): number {
   return compareStrings(a.name, b.name);
 }
 
-/** A field of a Pod, left out where there is nothing in it. */
+/** Returns a list field of a Pod, omitted if the list is empty. */
 function listed<T>(field: keyof PodSpec, items: readonly T[]): Partial<PodSpec> {
   return items.length > 0 ? { [field]: items } : {};
 }
@@ -113,7 +113,7 @@ function marksIn({ metadata }: Pod, annotation: string) {
   );
 }
 
-/** The volumes that sidecars mount or have as devices. */
+/** Returns the volumes that sidecars mount or use as devices. */
 function volumesMounted({ spec }: SidecarSet): readonly Volume[] {
   const users = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
   const used = users.flatMap(({ volumeMounts = [], volumeDevices = [] }) => [...volumeMounts, ...volumeDevices]);
@@ -122,7 +122,7 @@ function volumesMounted({ spec }: SidecarSet): readonly Volume[] {
 
 type Named = { readonly name?: string };
 
-/** What a Pod has stays, and wins over what it is given. */
+/** Merges by name. Items of the Pod win over injected items. */
 function merged<T extends Named>(present: readonly T[] = [], added: readonly T[]): readonly T[] {
   const known = new Set(present.map(({ name }) => name));
   return [...present, ...unique(added.filter(({ name }) => !known.has(name)))];
@@ -132,7 +132,10 @@ function unique<T extends Named>(items: readonly T[] = []): readonly T[] {
   return items.filter(({ name }, index) => items.findIndex((each) => each.name === name) === index);
 }
 
-/** One of a name the Pod has takes its place; others come before or after all that the Pod has. */
+/**
+ * Places the injected containers. A container whose name the Pod already has replaces that one. Others come before or
+ * after all containers of the Pod.
+ */
 function placed(present: readonly Container[] = [], injected: readonly SidecarContainer[]): readonly Container[] {
   const known = new Set(present.map(({ name }) => name));
   const added = injected.filter(({ name }) => !known.has(name));
@@ -147,7 +150,7 @@ function placed(present: readonly Container[] = [], injected: readonly SidecarCo
   ];
 }
 
-/** What only SidecarSets know is no part of a Pod. */
+/** Removes the fields that only SidecarSets have. */
 function asContainer(sidecar: SidecarContainer): Container {
   const {
     podInjectPolicy: _place,

@@ -1,6 +1,6 @@
 /**
- * What the annotations of a Pod say of the SidecarSets it has sidecars of (sidecarset.md §6). Other programs and other
- * releases read them, so their text is the one Go writes.
+ * Annotations of a Pod about its injected SidecarSets. Other programs and other releases read them, so their text is
+ * the one that Go writes.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
@@ -20,31 +20,31 @@ import { memoize } from '../memoize.ts';
 type BySet<T> = { readonly [sidecarSet: string]: T };
 type Annotations = { readonly [key: string]: string };
 
-/** What a Pod got from a SidecarSet, and when. */
+/** The hash and revision of an injected SidecarSet, and the time of the injection. */
 export type Mark = {
   readonly hash: string;
   readonly updateTimestamp?: string;
   readonly sidecarSetName?: string;
-  /** The sidecars by the names the SidecarSet has for them. */
+  /** The names of the sidecars in the SidecarSet. */
   readonly sidecarList?: readonly string[];
-  /** The name of the revision they are of. */
+  /** The name of their revision. */
   readonly controllerRevision?: string;
 };
 
-/** What a Pod had before an update of its sidecars. */
+/** The images of a Pod before an update of its sidecars. */
 export type UpdateState = {
   readonly revision: string;
   readonly updateTimestamp: string;
   readonly lastContainerStatuses: BySet<{ readonly imageID?: string }>;
 };
 
-/** The SidecarSets a Pod has sidecars of. */
+/** Returns the names of the SidecarSets that were injected into a Pod. */
 export function injectedSets({ metadata }: Pod): readonly string[] {
   const list = metadata.annotations?.[sidecarSetInjectedListAnnotation];
   return list ? list.split(',') : [];
 }
 
-/** What a SidecarSet is at: hashes that its webhook wrote. */
+/** Returns the hash that the webhook wrote on a SidecarSet. */
 export function hashOf({ metadata }: SidecarSet): string {
   return metadata.annotations?.[sidecarSetHashAnnotation] ?? '';
 }
@@ -58,30 +58,30 @@ const marksWithoutImageOf = memoize(({ metadata }: Pod) =>
   parseMarks(metadata.annotations?.[sidecarSetHashWithoutImageAnnotation]),
 );
 
-/** What a Pod got of a SidecarSet; nothing where it cannot be told. */
+/** Returns the mark of a SidecarSet on a Pod; undefined if there is none or it cannot be parsed. */
 export function markOf(pod: Pod, name: string): Mark | undefined {
   return marksOf(pod)?.[name];
 }
 
-/** Whether a Pod has the sidecars as the SidecarSet wants them now. */
+/** Reports whether the sidecars of a Pod match the current SidecarSet. */
 export function isUpdated(pod: Pod, sidecarSet: SidecarSet): boolean {
   return (markOf(pod, sidecarSet.metadata.name ?? '')?.hash ?? '') === hashOf(sidecarSet);
 }
 
-/** Whether a Pod differs from what the SidecarSet wants in images alone. */
+/** Reports whether a Pod differs from the SidecarSet only in images. */
 export function differsInImagesAlone(pod: Pod, sidecarSet: SidecarSet): boolean {
   const mark = marksWithoutImageOf(pod)?.[sidecarSet.metadata.name ?? ''];
   return (mark?.hash ?? '') === hashWithoutImageOf(sidecarSet);
 }
 
-/** Reads marks, which once were hashes and nothing else; undefined where they are neither. */
+/** Parses marks, which used to be plain hashes; undefined if they are neither. */
 export function parseMarks(text: string | undefined): BySet<Mark> | undefined {
   const read = text ? objectIn(text) : {};
   if (!read) return undefined;
   const marks: { [name: string]: Mark } = {};
   for (const [name, value] of Object.entries(read)) {
     if (typeof value === 'string') marks[name] = { hash: value, sidecarSetName: name };
-    // Whoever wrote an object wrote a mark.
+    // An object in this annotation is a mark.
     else if (isObject(value)) marks[name] = { hash: '', ...value } as unknown as Mark;
     else return undefined;
   }
@@ -99,7 +99,7 @@ export function formatMarks(marks: BySet<Mark>): string {
   return `{${written.join(',')}}`;
 }
 
-/** The marks of a Pod that has the sidecars of a SidecarSet from now on. */
+/** Returns the marks of a Pod after the injection of a SidecarSet. */
 export function withMark(
   marks: BySet<Mark>,
   sidecarSet: SidecarSet,
@@ -111,23 +111,23 @@ export function withMark(
   return { ...marks, [name]: { ...of, ...sidecars, updateTimestamp: formatTime(now) } };
 }
 
-/** The hash a Pod of the SidecarSet is marked with, and the revision where it is known. */
+/** Returns the hash for the mark of a Pod, and the revision if it is known. */
 export function stampOf(sidecarSet: SidecarSet): Pick<Mark, 'hash' | 'controllerRevision'> {
   const { latestRevision } = sidecarSet.status ?? {};
   return { hash: hashOf(sidecarSet), ...(latestRevision ? { controllerRevision: latestRevision } : {}) };
 }
 
-/** Its containers, and those init containers that run on beside them. */
+/** Returns the names of the containers and of the restartable init containers. */
 function sidecarList({ spec }: SidecarSet): readonly string[] {
   const native = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
   const names = [...native, ...(spec.containers ?? [])].map(({ name }) => name);
   return [...new Set(names)].sort(compareStrings);
 }
 
-/** How far updates of sidecars are, by SidecarSet; none if there was none, undefined if that cannot be read. */
+/** Returns the states of sidecar updates by SidecarSet; empty if there was none, undefined if they cannot be parsed. */
 export const updateStatesOf = memoize(({ metadata }: Pod): BySet<UpdateState> | undefined => {
   const text = metadata.annotations?.[sidecarSetInPlaceUpdateStateAnnotation];
-  // Whoever wrote an object wrote states.
+  // An object in this annotation has update states.
   return text === undefined ? {} : (objectIn(text) as BySet<UpdateState> | undefined);
 });
 
@@ -142,10 +142,10 @@ export function formatUpdateStates(states: BySet<UpdateState>): string {
   return `{${written.join(',')}}`;
 }
 
-/** Which container of a pair works, by sidecar. */
+/** Returns the working container of each hot-upgrade pair, by sidecar. */
 export const workingContainersOf = memoize(({ metadata }: Pod): Annotations => {
   const text = metadata.annotations?.[sidecarSetWorkingHotUpgradeAnnotation];
-  // It says a name for a name.
+  // The annotation maps names to names.
   return (text ? (objectIn(text) as Annotations | undefined) : undefined) ?? {};
 });
 

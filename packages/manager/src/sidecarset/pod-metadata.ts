@@ -1,4 +1,4 @@
-/** Annotations that SidecarSets put on Pods (sidecarset.md §8.6). */
+/** Annotations that SidecarSets patch on Pods. */
 import type { SidecarSetSpec } from '@kruise/api/kruise/sidecarset';
 import { isObject } from '@kruise/machinery/json-value';
 import { applyMergePatch, asMergePatch } from '@kruise/machinery/merge-patch';
@@ -8,7 +8,7 @@ import { ParseError } from '@kruise/values/parse-error';
 type Annotations = { readonly [key: string]: string };
 type Patch = NonNullable<SidecarSetSpec['patchPodMetadata']>[number];
 
-/** The annotations of a Pod once all patches are made. Throws `ParseError` where JSON cannot be merged. */
+/** Returns the annotations of a Pod after all patches. Throws `ParseError` if JSON cannot be merged. */
 export function patchedAnnotations(annotations: Annotations, patches: readonly Patch[] = []): Annotations {
   let present = annotations;
   for (const patch of patches) present = patched(present, patch);

@@ -1,4 +1,4 @@
-/** How a Pod stands to the sidecars it was given (sidecarset.md §10.1, §10.4). */
+/** State of a Pod's injected sidecars. */
 import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
@@ -7,7 +7,7 @@ import { memoize } from '../memoize.ts';
 import { isHotUpgraded, namesInPod, pairOf, turnsOf } from './hot-upgrade.ts';
 import { updateStatesOf, workingContainersOf } from './marks.ts';
 
-/** Whether a Pod has every sidecar of the SidecarSet, whatever it was injected with. */
+/** Reports whether a Pod has every sidecar of the SidecarSet, whatever its mark is. */
 export function hasSidecars(pod: Pod, { spec }: SidecarSet): boolean {
   const { initContainers = [], containers = [] } = pod.spec ?? {};
   const names = new Set([...initContainers, ...containers].map(({ name }) => name));
@@ -17,17 +17,17 @@ export function hasSidecars(pod: Pod, { spec }: SidecarSet): boolean {
   });
 }
 
-/** The containers that a Pod has of the SidecarSet. */
+/** Returns the names of a SidecarSet's containers in Pods. */
 export const sidecarNames = memoize(
   ({ spec }: SidecarSet): ReadonlySet<string> => new Set((spec.containers ?? []).flatMap(namesInPod)),
 );
 
-/** Whether containers run what the Pod asks for: those named, or all that the SidecarSet gave it. */
+/** Reports whether containers run the images of the Pod spec: the given ones, or all that the SidecarSet injected. */
 export function isConsistent(pod: Pod, sidecarSet: SidecarSet, names = sidecarNames(sidecarSet)): boolean {
   const { containers = [] } = pod.spec ?? {};
   const statuses = pod.status?.containerStatuses ?? [];
   if (containers.length !== statuses.length) return false;
-  // An image by its digest says itself whether it is the one that runs. Tags do not.
+  // An image with a digest identifies the running image. A tag does not.
   for (const { name, image = '' } of containers) {
     if (!names.has(name)) continue;
     const asked = image.includes('@') ? parseImageReference(image) : undefined;
@@ -39,7 +39,7 @@ export function isConsistent(pod: Pod, sidecarSet: SidecarSet, names = sidecarNa
   return true;
 }
 
-/** Whether no container runs the image any more that it had before the SidecarSet of a name updated it. */
+/** Reports whether no container still runs the image that it had before the named SidecarSet updated it. */
 export function isImageExchanged(pod: Pod, sidecarSet: string, names: ReadonlySet<string>): boolean {
   const states = updateStatesOf(pod);
   if (!states) return false;
@@ -52,7 +52,7 @@ export function isImageExchanged(pod: Pod, sidecarSet: string, names: ReadonlySe
   });
 }
 
-/** Whether a Pod runs and is ready, and of each pair of containers one idles. */
+/** Reports whether a Pod is running and ready, and one container of each hot-upgrade pair is idle. */
 export function isReady(pod: Pod, sidecarSet: SidecarSet): boolean {
   return isRunningAndReady(pod) && pairsToEmpty(pod, sidecarSet).length === 0;
 }
@@ -61,7 +61,7 @@ export function isRunningAndReady(pod: Pod): boolean {
   return pod.status?.phase === 'Running' && isPodReady(pod) && pod.metadata.deletionTimestamp == null;
 }
 
-/** The pairs of a Pod whose container that stands by does not idle: a hot upgrade is under way. */
+/** Returns the pairs whose standby container is not idle yet: a hot upgrade is in progress. */
 export function pairsToEmpty(pod: Pod, { spec }: SidecarSet) {
   const images = new Map(pod.spec?.containers.map(({ name, image }) => [name, image]));
   return (spec.containers ?? []).filter(isHotUpgraded).flatMap((sidecar) => {

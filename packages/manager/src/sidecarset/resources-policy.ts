@@ -1,4 +1,4 @@
-/** Resources of a sidecar that are worked out from those of its Pod (sidecarset.md §9.2). */
+/** Resources of a sidecar that are computed from the other containers of its Pod. */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { ResourceRequirements } from '@kruise/api/core/resources';
@@ -21,12 +21,15 @@ type Policy = NonNullable<SidecarContainer['resourcesPolicy']>;
 type Resource = 'cpu' | 'memory';
 type Amounts = { readonly [resource: string]: string };
 
-/** What the sidecar gets in a Pod, whose other sidecars do not count. Throws `ParseError` where it cannot be told. */
+/**
+ * Returns the resources of the sidecar in a Pod. Other sidecars do not count. Throws `ParseError` if they cannot be
+ * computed.
+ */
 export function resourcesFor(policy: Policy, pod: Pod, sidecars: ReadonlySet<string>): ResourceRequirements {
   const targets = targetsOf(policy, pod, sidecars);
   const { limits, requests } = policy.resourcesExpr;
   const limitOf = (resource: Resource) => aggregateOfLimits(policy, targets, resource);
-  // A container that asks for nothing asks for 0.
+  // A container without a request counts as 0.
   const requestOf = (resource: Resource) => aggregateOfRequests(policy, targets, resource) ?? zeroQuantity;
   return {
     ...amounts('limits', limits && valuesOf(limits, limitOf, 'limits')),
@@ -38,7 +41,7 @@ function amounts(name: 'limits' | 'requests', values: Amounts | undefined): Reso
   return values && Object.keys(values).length > 0 ? { [name]: values } : {};
 }
 
-/** The containers that run as long as the Pod does, and are meant by the policy. */
+/** Returns the long-running containers that the policy targets. */
 function targetsOf(
   { targetContainersNameRegex: pattern = '' }: Policy,
   { spec }: Pod,
@@ -63,7 +66,7 @@ function compiled(pattern: string): RE2JS {
   }
 }
 
-/** Without a limit in one of them, all of them together have none. */
+/** Returns the total limit; undefined if any target has no limit. */
 function aggregateOfLimits(policy: Policy, targets: readonly Container[], resource: Resource): Quantity | undefined {
   const limits = targets.map(({ resources }) => resources?.limits?.[resource]);
   return limits.includes(undefined) ? undefined : aggregate(policy, limits as readonly string[]);
@@ -102,7 +105,10 @@ function valuesOf(
   return Object.fromEntries(values);
 }
 
-/** The variable is memory where an expression says so, whatever the expression is for. */
+/**
+ * Evaluates an expression. The variable is memory if the expression mentions it, whatever resource the expression is
+ * for.
+ */
 function evaluated(expression: string, measured: Quantity, what: string): string {
   const variable = /\bmemory\b/.test(expression) ? 'memory' : 'cpu';
   try {

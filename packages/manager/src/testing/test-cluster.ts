@@ -1,4 +1,4 @@
-/** A cluster for one test: the real API server in memory, Kruise's kinds and the manager, on a clock of the test's own. */
+/** A cluster for one test: the real API server in memory, Kruise's CRDs and the manager, with a clock of its own. */
 
 import { binding } from '@kruise/api/core/binding';
 import { namespace } from '@kruise/api/core/namespace';
@@ -23,21 +23,21 @@ import { managerSettings } from '../settings.ts';
 export type TestCluster = {
   readonly client: Client;
   readonly clock: VirtualClock;
-  /** Writes of the manager so far, refused ones and dry runs included; Events and Leases are left out. */
+  /** Writes of the manager so far, including refused ones and dry runs, without Events and Leases. */
   readonly managerWrites: readonly ManagerWrite[];
-  /** Has kubelets run what Pods ask for, all unless said otherwise, and lets everything that follows from it happen. */
+  /** Simulates kubelets: runs the selected Pods, all by default, and waits until the cluster is idle. */
   runPods(isToRun?: (pod: Pod) => boolean): Promise<void>;
-  /** Lets everything that follows from what was done happen, and so much time go by. */
+  /** Waits until the cluster is idle, and advances the clock. */
   pass(seconds: number): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Write of the manager, such as `PATCH pods/web-1 status`. */
+/** A write of the manager, such as `PATCH pods/web-1 status`. */
 export type ManagerWrite = { readonly at: Instant; readonly what: string; readonly isDryRun: boolean };
 
 const start = instantOf(2026, 1, 1);
 
-/** Starts a cluster with a namespace `default`; all gates are open but those that say otherwise. */
+/** Starts a cluster with the namespace `default`. All feature gates are enabled unless given otherwise. */
 export async function startTestCluster(gates: Partial<FeatureGates> = {}): Promise<TestCluster> {
   const clock = virtualClock(start);
   const random = seededRandom(7);
@@ -45,7 +45,7 @@ export async function startTestCluster(gates: Partial<FeatureGates> = {}): Promi
   const server = await startTestServer({ clock, random, inProcessWebhooks });
   const { client } = server;
   const service = { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/convert' };
-  // Definitions are objects like any other, of which their own type says more.
+  // CRDs are ordinary objects with narrower types.
   await installDefinitions(server.core, kruiseDefinitions({ service }) as unknown as KubeObject[]);
   await client.create(namespace, { metadata: { name: 'kruise-system', labels: { 'control-plane': 'openkruise' } } });
   await client.create(serviceAccount, { metadata: { name: 'default', namespace: 'default' } });
@@ -68,7 +68,7 @@ export async function startTestCluster(gates: Partial<FeatureGates> = {}): Promi
     pass,
     async runPods(isToRun = () => true) {
       for (const found of (await client.list(pod)).items.filter(isToRun)) {
-        // It may be gone by the time its turn comes.
+        // The Pod may have been deleted meanwhile.
         await runPod(client, found, clock.now()).catch(unlessNotFound);
       }
       await pass(1);
@@ -100,12 +100,12 @@ function writeOf({ method, path, query }: ApiRequest, at: Instant): ManagerWrite
   return { at, what: `${method} ${plural}${rest.replaceAll('/', ' ')}`, isDryRun: query?.['dryRun'] !== undefined };
 }
 
-/** Passes every error on but that something is gone. */
+/** Rethrows every error except NotFound. */
 export function unlessNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error;
 }
 
-/** What a scheduler and a kubelet do: a node, running containers, and Ready if all gates are open. */
+/** Simulates the scheduler and the kubelet: sets a node, running containers, and Ready if all gates are open. */
 async function runPod(client: Client, found: Pod, now: Instant): Promise<void> {
   const { name = '', namespace: place = '' } = found.metadata;
   const reference = { name, namespace: place };

@@ -1,4 +1,4 @@
-/** Pods and what belongs to them without a server: what controllers decide is carried out, and kubelets run what Pods ask for. */
+/** Simulated Pods and their objects without a server: decided actions are applied, and kubelets run the Pods. */
 import type { Pod, PodCondition } from '@kruise/api/core/pod';
 import type { Action } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
@@ -12,9 +12,9 @@ import { podType } from '../patch-pod.ts';
 /** Objects by kind and name. */
 export type Objects = Map<string, KubernetesObject>;
 
-/** The objects of a kind, in the order in which they were made. */
+/** Returns the objects of a kind in creation order. */
 export function objectsOf<T extends KubernetesObject>(objects: Objects, kind: string): readonly T[] {
-  // Whoever asks for a kind knows its type.
+  // The caller knows the type of the kind.
   return [...objects.values()].filter((object) => object.kind === kind) as unknown as readonly T[];
 }
 
@@ -22,7 +22,7 @@ export function put(objects: Objects, ...added: readonly KubernetesObject[]): vo
   for (const object of added) objects.set(`${object.kind}/${object.metadata.name}`, object);
 }
 
-/** Does what a controller decided. What only has a stem for a name is numbered. */
+/** Applies the actions of a decision. Objects with only a generateName are numbered. */
 export function carryOut(objects: Objects, actions: readonly Action[], now: Instant): void {
   for (const action of actions) {
     if (action.type === 'record' || action.type === 'effect') continue;
@@ -57,7 +57,7 @@ export function carryOut(objects: Objects, actions: readonly Action[], now: Inst
   }
 }
 
-/** The Pod as a kubelet has it once all its containers run: ready, unless a gate is closed or it is said not to be. */
+/** Returns the Pod after all its containers have started: ready, unless a gate is closed or `isReady` is false. */
 export function run(pod: Pod, now: Instant, { isReady = true }: { readonly isReady?: boolean } = {}): Pod {
   const gates = pod.spec?.readinessGates ?? [];
   const conditions = pod.status?.conditions ?? [];

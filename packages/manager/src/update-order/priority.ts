@@ -1,9 +1,9 @@
-/** Which Pods are updated first, by their labels (inplace-update.md §12.1). */
+/** Update order of Pods by the priority strategy, which matches labels. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { UpdatePriorityStrategy } from '@kruise/api/kruise/update-order';
 import { selectorOf } from '@kruise/machinery/label-selector';
 
-/** The Pods in order of priority; those of the same priority keep the order they have. */
+/** Sorts Pods by priority. Pods of the same priority keep their order. */
 export function byPriority(pods: readonly Pod[], strategy: UpdatePriorityStrategy | undefined): readonly Pod[] {
   const { weightPriority = [], orderPriority = [] } = strategy ?? {};
   if (weightPriority.length > 0) {
@@ -27,7 +27,7 @@ function sortedBy(pods: readonly Pod[], rankOf: (pod: Pod) => readonly number[])
     .map(({ pod }) => pod);
 }
 
-/** The number that a text ends with: 10 of `web-10`; 0 if it is none, or too large. */
+/** Returns the number at the end of a text: 10 for `web-10`; 0 if there is none, or if it is too large. */
 function trailingNumber(text: string): number {
   const [digits] = /(?<!\d)\d+$/.exec(text) ?? ['0'];
   const value = BigInt(digits);

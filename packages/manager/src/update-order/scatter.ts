@@ -1,10 +1,10 @@
-/** Spreading Pods with certain labels over an update, instead of updating them one after the other (inplace-update.md §12.2). */
+/** Scatter strategy: spreads Pods with certain labels over an update, instead of updating them one after the other. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { UpdateScatterStrategy } from '@kruise/api/kruise/update-order';
 
 type Term = UpdateScatterStrategy[number];
 
-/** The candidates, with those that match the terms spread among the others as they are among all Pods. */
+/** Returns the candidates with the matching Pods spread among the others in the same ratio as among all Pods. */
 export function scattered(
   candidates: readonly Pod[],
   strategy: UpdateScatterStrategy | undefined,
@@ -13,7 +13,7 @@ export function scattered(
   return termsOf(candidates, strategy ?? []).reduce((order, term) => scatterBy(order, term, all), candidates);
 }
 
-/** Of several terms those that match anything, the one that matches most first. */
+/** Returns the terms that match any Pod, the one with most matches first. */
 function termsOf(candidates: readonly Pod[], strategy: UpdateScatterStrategy): readonly Term[] {
   if (strategy.length <= 1) return strategy;
   return strategy
@@ -32,7 +32,7 @@ function scatterBy(candidates: readonly Pod[], term: Term, all: readonly Pod[]):
   const others = candidates.filter((pod) => !matches(pod, term));
   if (matching.length <= 1 || others.length <= 1) return candidates;
 
-  // One is kept for the end, so that the update does not end with all the others in a row.
+  // One Pod is kept for the end, so that the update does not end with all the others in a row.
   const last = matching.pop()!;
   const totalMatching = all.filter((pod) => matches(pod, term)).length - 1;
   const totalOthers = all.filter((pod) => !matches(pod, term)).length;
@@ -55,13 +55,15 @@ function scatterBy(candidates: readonly Pod[], term: Term, all: readonly Pod[]):
 
 type Groups = { readonly count: number; readonly matching: number; readonly others: number };
 
-/** As many groups as there are of the fewer, and how many of each go into one. */
+/**
+ * Returns the number of groups, which is the size of the smaller side, and how many Pods of each side one group has.
+ */
 function shape(matching: number, others: number): Groups {
   const count = Math.min(matching, others);
   return { count, matching: Math.round(matching / count), others: Math.round(others / count) };
 }
 
-/** Groups like those of all Pods, as many as there can be of them; what is left of the others goes before. */
+/** Builds as many groups as possible in the ratio of all Pods. The rest of the others comes first. */
 function groupsLike({ matching, others }: Groups, matchingCount: number, otherCount: number) {
   const count = Math.min(Math.floor(matchingCount / matching), Math.floor(otherCount / others));
   return { count, matching, others, lead: otherCount - count * others };

@@ -10,7 +10,7 @@ const podWith = (index: number, labels: { readonly [key: string]: string }): Pod
   kind: 'Pod',
   metadata: { name: String(index), labels },
 });
-/** A letter a Pod, which is the key of its label; a dot is a Pod without one. */
+/** Returns a Pod for each letter, which is the key of its label. A dot is a Pod without a label. */
 const podsOf = (letters: string) =>
   [...letters].map((letter, index) => podWith(index, letter === '.' ? {} : { [letter]: 'x' }));
 const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name).join(',');
@@ -33,12 +33,12 @@ for (const { all, candidates = all.length, terms = 'A', order } of scatters) {
   });
 }
 
-test('Pods that have been updated count in how the others are spread', () => {
+test('updated Pods count in the distribution of the others', () => {
   const pods = podsOf('AA.......A');
   assert.equal(names(scattered(pods.slice(0, 7), [term('A')], pods)), '2,0,3,4,5,6,1');
 });
 
-test('scattering loses no Pod and makes none up', () => {
+test('scattering neither loses nor adds Pods', () => {
   const letters = fc.array(fc.constantFrom('A', 'B', '.'), { maxLength: 30 }).map((each) => each.join(''));
   fc.assert(
     fc.property(letters, fc.nat(30), (all, count) => {
@@ -49,7 +49,7 @@ test('scattering loses no Pod and makes none up', () => {
   );
 });
 
-test('the greater weight comes first, and equals keep their order', () => {
+test('Pods of a greater weight come first, and equals keep their order', () => {
   const selector = (key: string) => ({ matchExpressions: [{ key, operator: 'Exists' as const }] });
   const weightPriority = [
     { weight: 100, matchSelector: selector('A') },
@@ -58,7 +58,7 @@ test('the greater weight comes first, and equals keep their order', () => {
   assert.equal(names(byPriority(podsOf('.B.A.AB'), { weightPriority })), '3,5,1,6,0,2,4');
 });
 
-test('the greater number at the end of a label comes first, and Pods without the label before all', () => {
+test('Pods with a greater number at the end of the label come first, and Pods without the label before all', () => {
   const pods = ['web-2', 'web-10', 'none', 'web-99999999999999999999'].map((value, index) =>
     podWith(index, { order: value }),
   );

@@ -10,19 +10,19 @@ import { webhooksFor } from './catalogue.ts';
 
 const pathsWith = ({ podWebhook = true, isServed = true } = {}) => {
   const settings = managerSettings({ gates: featureGates({ PodWebhook: podWebhook }) });
-  // Webhooks read from caches when they are asked, and none is.
+  // Webhooks read caches only on requests, and this test sends none.
   const clock = virtualClock(0);
   const means = { settings, caches: {} as Caches, client: {} as Client, clock, now: clock.now };
   return Object.keys(webhooksFor({ ...means, random: seededRandom(1) }, () => isServed));
 };
 
-test('Pods are looked at where the gate is open and SidecarSets are served', () => {
+test('the Pod webhook needs its gate and the SidecarSet kind', () => {
   assert.ok(pathsWith().includes('/mutate-pod'));
   assert.ok(!pathsWith({ podWebhook: false }).includes('/mutate-pod'));
   assert.ok(!pathsWith({ isServed: false }).includes('/mutate-pod'));
 });
 
-test('a kind is looked at under its path and under that of older charts', () => {
+test('a webhook is served under its path and under that of older charts', () => {
   const paths = pathsWith();
   assert.ok(paths.includes('/validate-apps-kruise-io-sidecarset'));
   assert.ok(paths.includes('/validate-apps-kruise-io-v1alpha1-sidecarset'));

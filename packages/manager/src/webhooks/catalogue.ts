@@ -1,6 +1,6 @@
 /**
- * Every webhook of kruise-manager: where it answers, what it is asked about, and what answers. The configurations of
- * the cluster are made from the same table (`configurations.ts`).
+ * All webhooks of kruise-manager: their paths, rules and handlers. The webhook configurations of the cluster are
+ * generated from the same table (`configurations.ts`).
  */
 import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { sidecarSet } from '@kruise/api/kruise/sidecarset';
@@ -42,26 +42,26 @@ export type WebhookEntry = {
   readonly group: string;
   readonly versions: readonly string[];
   readonly resource: string;
-  /** What it is asked about; where gates decide, so far as they are open. */
+  /** The operations of its rule, which may depend on feature gates. */
   readonly operations: readonly Operation[] | ((settings: ManagerSettings) => readonly Operation[]);
-  /** Which objects it is asked about: Pods of ordinary namespaces, or only what is protected from deletion. */
+  /** The objects that it applies to: Pods of ordinary namespaces, or only objects that are protected from deletion. */
   readonly concerns?: 'pods' | 'protected';
-  /** A kind that it reads, and without which it could not answer. */
+  /** A kind that the handler reads, and cannot work without. */
   readonly reads?: Kind;
-  /** Whether the gates let it answer; they do where nothing is said. */
+  /** Reports whether the feature gates enable the webhook. Enabled if omitted. */
   readonly isOn?: (settings: ManagerSettings) => boolean;
   readonly make: (context: WebhookContext) => Webhook;
 };
 
 type KindOptions = {
   readonly versions?: readonly string[];
-  /** Whether it is asked about deletions as well. */
+  /** Also applies to deletions. */
   readonly guardsDeletion?: boolean;
-  /** What follows the kind in the names of its webhooks. */
+  /** A suffix of the webhook's name after the kind. */
   readonly called?: string;
 };
 
-/** The webhooks of a kind of Kruise; only the first where nothing says what is wrong with its objects. */
+/** Returns the webhooks of a kind of Kruise; only the defaulting one if there is no validation. */
 function ofKind(
   kind: string,
   defaulting: WebhookEntry['make'],
@@ -91,7 +91,7 @@ function ofKind(
   ];
 }
 
-/** The webhook of a kind of Kruise of which nothing is filled in. */
+/** Returns the webhook of a kind of Kruise that has no defaults. */
 function onlyValidating(
   resource: string,
   make: WebhookEntry['make'],
@@ -100,7 +100,7 @@ function onlyValidating(
   return { ...facts, type: 'validating', group: 'apps.kruise.io', resource, operations: ['CREATE', 'UPDATE'], make };
 }
 
-/** The webhook of a kind of Kubernetes whose objects may be protected from deletion. */
+/** Returns the webhook of a built-in kind whose objects may be protected from deletion. */
 function protecting(
   kind: string,
   make: WebhookEntry['make'],
@@ -113,7 +113,7 @@ function protecting(
 
 const builtin = (kind: string) => ({ group: 'apps', path: `/validate-apps-${kind}`, called: `builtin${kind}` });
 
-/** What is asked about Pods that are there. */
+/** The rule for existing Pods. */
 const existingPods = {
   type: 'validating',
   path: '/validate-pod',
@@ -125,7 +125,7 @@ const existingPods = {
   make: podValidating,
 } as const;
 
-/** In the order in which they are asked. */
+/** All webhooks, in the order in which they are called. */
 export const webhookCatalogue: readonly WebhookEntry[] = [
   {
     name: 'mpod.kb.io',
@@ -214,7 +214,7 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   }),
 ];
 
-/** The webhooks that answer with these settings, where what they read is served, by path; the converting one among them. */
+/** Returns the enabled webhooks by path, including the conversion webhook, if the kinds that they read are served. */
 export function webhooksFor(
   means: WebhookMeans,
   isServed: (kind: Kind) => boolean = () => true,
@@ -230,7 +230,7 @@ export function webhooksFor(
   };
 }
 
-/** Charts up to 1.8 have a version in the path. */
+/** Returns the paths of a webhook. Charts up to 1.8 have a version in the path. */
 function pathsOf(path: string): readonly string[] {
   return [path, path.replace(/-apps-kruise-io-(?!v1)/, '-apps-kruise-io-v1alpha1-')];
 }

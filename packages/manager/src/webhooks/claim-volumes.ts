@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
 
-/** Containers may mount claims that are made with the Pod. */
+/** Adds a volume for each PVC template, because containers may mount PVCs that are created with the Pod. */
 export function withClaimVolumes(
   template: PodTemplateSpec,
   claims: readonly PersistentVolumeClaim[] = [],

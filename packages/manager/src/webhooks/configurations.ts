@@ -1,4 +1,4 @@
-/** The two configurations by which an API server finds kruise-manager's webhooks. */
+/** The two webhook configurations through which an API server finds kruise-manager's webhooks. */
 import {
   type MutatingWebhookConfiguration,
   mutatingWebhookConfiguration,
@@ -16,10 +16,10 @@ import { type WebhookEntry, webhookCatalogue } from './catalogue.ts';
 export const mutatingConfigurationName = 'kruise-mutating-webhook-configuration';
 export const validatingConfigurationName = 'kruise-validating-webhook-configuration';
 
-/** The Service in kruise-manager's namespace behind which webhooks answer. */
+/** The Service of the webhooks in kruise-manager's namespace. */
 export const webhookServiceName = 'kruise-webhook-service';
 
-/** Tells a server of the webhooks that answer with these settings, in place of whatever it knew before. */
+/** Registers the webhooks that these settings enable, and replaces earlier configurations. */
 export async function installConfigurations(client: Client, settings: ManagerSettings): Promise<void> {
   const { mutating, validating } = webhookConfigurations(settings, ({ path }) => ({
     service: { namespace: settings.namespace, name: webhookServiceName, path },
@@ -50,7 +50,7 @@ export function webhookConfigurations(settings: ManagerSettings, clientConfigOf:
   return { mutating, validating };
 }
 
-/** Kruise's own Pods, and those of the cluster itself, must be able to start without Kruise. */
+/** Excludes Kruise's own Pods and those of the cluster itself, which must be able to start without Kruise. */
 const ordinaryNamespaces = {
   matchExpressions: [
     { key: 'control-plane', operator: 'NotIn' as const, values: ['openkruise'] },
@@ -69,7 +69,7 @@ function webhookOf(entry: WebhookEntry, settings: ManagerSettings, clientConfigO
     name,
     clientConfig: clientConfigOf(entry),
     rules: [{ apiGroups: [group], apiVersions: versions, resources: [resource], operations }],
-    // Who asks for protection must not be kept from deleting what nobody can protect.
+    // An unavailable webhook must not block deletions.
     failurePolicy: concerns === 'protected' ? ('Ignore' as const) : ('Fail' as const),
     sideEffects: 'None' as const,
     admissionReviewVersions: ['v1', 'v1beta1'],

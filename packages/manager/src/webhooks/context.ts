@@ -1,4 +1,4 @@
-/** What webhooks are made with, and the ways in which they answer. */
+/** Dependencies of webhooks, and helpers for their responses. */
 import type { Status } from '@kruise/api/meta/status';
 import type { NewEvent } from '@kruise/client/actions';
 import type { Client } from '@kruise/client/client';
@@ -24,32 +24,32 @@ import type { ManagerSettings } from '../settings.ts';
 import { typed, withDefaults } from '../typed.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 
-/** Whom the events of webhooks are from: only budgets tell any. */
+/** The event source of webhooks. Only budgets record events. */
 export const budgetEventSource = 'pub-controller';
 
-/** What webhooks are given. */
+/** Dependencies that the caller provides. */
 export type WebhookMeans = {
   readonly settings: ManagerSettings;
-  /** What is known of the cluster. */
+  /** Informer caches of the cluster. */
   readonly caches: Caches;
-  /** For what has to be asked. */
+  /** Client for live reads and writes. */
   readonly client: Client;
-  /** Whether the cluster has a kind; it has all of them where nothing is said. */
+  /** Reports whether the cluster serves a kind. All kinds are served if omitted. */
   readonly isServed?: (kind: Kind) => boolean;
-  /** For who has to wait; the others ask what time it is. */
+  /** Clock for delays and the current time. */
   readonly clock: Clock;
   readonly now: () => Instant;
   readonly random: Random;
-  /** Told of deletions that were refused for protection's sake. */
+  /** Called for each deletion that protection refused. */
   readonly onProtected?: (event: ProtectionEvent) => void;
-  /** Records an event, without waiting. */
+  /** Records an event without waiting for the write. */
   readonly record?: (event: NewEvent) => void;
 };
 
-/** What they share besides. */
+/** Dependencies of webhooks, with shared state. */
 export type WebhookContext = WebhookMeans & {
   readonly ledger: Ledger;
-  /** The kinds of workloads that were not known when this was written. */
+  /** Discovery of custom workload kinds. */
   readonly kinds: ScaleTargets;
 };
 
@@ -57,7 +57,7 @@ export function webhookContext(means: WebhookMeans): WebhookContext {
   return { ...means, ledger: createLedger(means), kinds: createScaleTargets() };
 }
 
-/** Something that was not deleted, and who wanted it to be. */
+/** A refused deletion, and its user. */
 export type ProtectionEvent = {
   readonly event: 'PodUnavailableBudget' | 'DeletionProtection';
   readonly kind: string;
@@ -66,7 +66,7 @@ export type ProtectionEvent = {
   readonly username: string;
 };
 
-/** A webhook that reads from caches waits for them, and refuses what cannot be read as what it should be. */
+/** Returns a webhook that waits for caches to sync, and refuses objects that cannot be decoded. */
 export function handler<T>(handle: AdmissionHandler<T>): Webhook {
   return admission<T>(async (request) => {
     try {
@@ -78,19 +78,19 @@ export function handler<T>(handle: AdmissionHandler<T>): Webhook {
   });
 }
 
-/** A refusal as the reference words it: a code and a message, without a reason. */
+/** Refuses a request as OpenKruise does: with a code and a message, without a reason. */
 export function refuse(code: number, message: string): Verdict<never> {
   const refusal: Status = failure({ code, message });
   return { refusal };
 }
 
-/** It may be done if there is nothing wrong with it; else 422, or another code, and every fault. */
+/** Allows a request without errors. Otherwise refuses it with all errors and 422, or another code. */
 export function refuseFaults(causes: Iterable<Cause>, code = 422): Verdict<never> {
   const found = [...causes];
   return found.length === 0 ? allow() : refuse(code, summary(found));
 }
 
-/** The version a request speaks of. */
+/** Returns the version of a request's resource. */
 export function versionOf({ resource }: RequestFor<unknown>): string {
   return resource.version;
 }
@@ -99,10 +99,10 @@ export function unsupportedVersion(request: RequestFor<unknown>): Verdict<never>
   return refuse(400, `unsupported version: ${versionOf(request)}`);
 }
 
-/** The kind in each version that a webhook is asked about. */
+/** The kind in each version that a webhook handles. */
 export type Versions = { readonly [version: string]: Kind };
 
-/** A webhook that fills in what objects leave out; `T` is what the versions have in common. */
+/** Returns a webhook that sets defaults. `T` is the common part of the versions. */
 export function filling<T>(
   versions: Versions,
   fill: (given: T, old: T | undefined, request: RequestFor<T>) => T,
@@ -111,14 +111,14 @@ export function filling<T>(
     const kind = versions[versionOf(request)];
     if (!kind) return unsupportedVersion(request);
     const { object, oldObject } = request;
-    // What is read as a version of the kind has what all versions have.
+    // The decoded object has the fields that all versions share.
     const old = oldObject && (typed(kind, oldObject) as T);
-    // Whoever creates or updates something sends it along.
+    // Create and update requests always have an object.
     return change(withDefaults<T>(kind, object as T, (given) => fill(given, old, request)));
   });
 }
 
-/** A webhook that looks at objects as they would be, and as they are where there are any. */
+/** Returns a webhook that validates the new object, and the old one if there is one. */
 export function judging<T>(
   versions: Versions,
   judge: (object: T, old: T | undefined, request: RequestFor<T>) => Verdict<never>,
@@ -127,12 +127,12 @@ export function judging<T>(
     const kind = versions[versionOf(request)];
     if (!kind) return unsupportedVersion(request);
     const { object, oldObject } = request;
-    // What is read as a version of the kind has what all versions have.
+    // The decoded object has the fields that all versions share.
     return judge(typed(kind, object) as T, oldObject && (typed(kind, oldObject) as T), request);
   });
 }
 
-/** It may be done if there is no fault; else it is refused for it. */
+/** Allows a request without an error. Otherwise refuses it. */
 export function refuseFault(fault: string | undefined, code: number): Verdict<never> {
   return fault === undefined ? allow() : refuse(code, fault);
 }

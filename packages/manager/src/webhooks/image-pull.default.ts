@@ -5,7 +5,7 @@ type Template = {
   readonly pullPolicy?: { readonly timeoutSeconds?: number; readonly backoffLimit?: number };
 };
 
-/** What every job that fetches images is taken to mean (images.md §3.2). */
+/** Defaults that all image pull jobs share. */
 export function withPullDefaults<T extends Template>(spec: T): T {
   const { completionPolicy, pullPolicy } = spec;
   return {
@@ -15,8 +15,8 @@ export function withPullDefaults<T extends Template>(spec: T): T {
   };
 }
 
-/** How often and how long a node tries. */
+/** Defaults of the timeout and the number of retries on a node. */
 export function withAttemptDefaults<T extends NonNullable<Template['pullPolicy']>>(pullPolicy: T | undefined): T {
-  // Nothing more is needed of what says nothing.
+  // An empty policy needs no other field.
   return { timeoutSeconds: 600, backoffLimit: 3, ...pullPolicy } as T;
 }

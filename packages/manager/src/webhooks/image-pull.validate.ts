@@ -1,4 +1,4 @@
-/** What is wrong with jobs that fetch images: the first fault, as the reference words it (images.md §3.4). */
+/** Validation of image pull jobs: reports the first error, in the words of OpenKruise. */
 import { imageReferenceFault } from '@kruise/api/core/image-reference';
 import type { CompletionPolicy } from '@kruise/api/kruise/completion-policy';
 import type { ImagePullJobSpec } from '@kruise/api/kruise/imagepulljob';
@@ -6,7 +6,7 @@ import { type LabelSelector, selectorOf } from '@kruise/machinery/label-selector
 import { ParseError } from '@kruise/values/parse-error';
 import type { FeatureGates } from '../feature-gates.ts';
 
-/** Why jobs are refused altogether. */
+/** Returns the reason why a disabled feature gate refuses all jobs. */
 export function pullGateFault(gates: FeatureGates): string | undefined {
   const closed = (['KruiseDaemon', 'ImagePullJobGate'] as const).find((gate) => !gates[gate]);
   return closed && `feature-gate ${closed} is not enabled`;
@@ -40,7 +40,7 @@ export function imagesFault(images: readonly string[]): string | undefined {
   return images.map(imageFault).find((fault) => fault !== undefined);
 }
 
-/** What only jobs that end can have. */
+/** Returns an error if a job that never ends has fields that only ending jobs may have. */
 export function completionFault(policy: CompletionPolicy): string | undefined {
   const { type = '', activeDeadlineSeconds, ttlSecondsAfterFinished } = policy;
   if (type === 'Always') return undefined;

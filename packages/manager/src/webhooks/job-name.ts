@@ -4,7 +4,7 @@ const characters = String.raw`^[a-zA-Z0-9\-]+$`;
 const pattern = new RegExp(characters);
 const maxLength = 63;
 
-/** What a kind of job lets its objects be named: their names become labels of Pods. */
+/** Returns the rule for names of a kind of job, which must be valid as label values of Pods. */
 export function jobName(kind: string): NameRule {
   const faultsOf = (name: string) => [
     ...(pattern.test(name)

@@ -16,7 +16,7 @@ const at = (version: number, generation = 0): WorkloadSpread => ({
   status: { observedGeneration: generation },
 });
 
-/** A server with one object, and a cache that shows what it is told to. */
+/** Returns a server with one object, and a cache with a controlled content. */
 function world() {
   const state = {
     stored: at(1) as WorkloadSpread | undefined,
@@ -25,7 +25,7 @@ function world() {
     written: 0,
     refusal: undefined as Error | undefined,
   };
-  // No more of them is used here.
+  // Only this part of the caches is used.
   const caches = { of: () => ({ get: () => state.shown }) } as unknown as Caches;
   const client = {
     async get() {
@@ -57,19 +57,19 @@ function world() {
   return { state, ledger, add };
 }
 
-test('what was written is known before caches show it', async () => {
+test('a write is known before the cache shows it', async () => {
   const { state, add } = world();
   assert.deepEqual([await add(), await add(), await add()], [1, 2, 3]);
   assert.equal(state.asked, 0);
 });
 
-test('entries that come while one is written are made one after the other, and written together', async () => {
+test('updates that arrive during a write are applied in sequence, and written together', async () => {
   const { state, add } = world();
   assert.deepEqual(await Promise.all([add(), add(), add(), add()]), [1, 2, 3, 4]);
   assert.deepEqual([state.asked, state.written], [0, 2]);
 });
 
-test('what caches show counts, if it is newer', async () => {
+test('a newer cached object is used', async () => {
   const { state, add } = world();
   await add();
   state.stored = state.shown = at(7, 70);
@@ -77,14 +77,14 @@ test('what caches show counts, if it is newer', async () => {
   assert.equal(state.asked, 0);
 });
 
-test('who was overtaken asks the server', async () => {
+test('a conflict causes a live read', async () => {
   const { state, add } = world();
   state.stored = at(5, 50);
   assert.equal(await add(), 51);
   assert.equal(state.asked, 1);
 });
 
-test('who is overtaken again and again gives up', async () => {
+test('repeated conflicts fail in the end', async () => {
   const { state, ledger } = world();
   let version = 1;
   const attempt = ledger.enter(
@@ -100,13 +100,13 @@ test('who is overtaken again and again gives up', async () => {
   assert.equal(version, 4);
 });
 
-test('what is gone is nobody to write to', async () => {
+test('an update of a deleted object returns undefined', async () => {
   const { state, add } = world();
   state.stored = undefined;
   assert.equal(await add(), undefined);
 });
 
-test('what is in doubt is decided by what the server says', async () => {
+test('an uncertain result is decided by a live read', async () => {
   const { state, ledger } = world();
   state.stored = at(5, 50);
   const entered = await ledger.enter(
@@ -118,7 +118,7 @@ test('what is in doubt is decided by what the server says', async () => {
   assert.equal(entered, 50);
 });
 
-test('one that fails concerns no other', async () => {
+test('a failed update does not affect others', async () => {
   const { ledger, add } = world();
   const fail = () => ledger.enter(workloadSpread, at(1), () => assert.fail('no'), []);
   const [first, next, failing, last] = [fail(), add(), fail(), add()];
@@ -127,14 +127,14 @@ test('one that fails concerns no other', async () => {
   assert.deepEqual([await next, await last], [1, 2]);
 });
 
-test('who is overtaken makes all entries again', async () => {
+test('after a conflict all updates are applied again', async () => {
   const { state, add } = world();
   state.stored = at(5, 50);
   assert.deepEqual(await Promise.all([add(), add(), add()]), [51, 52, 53]);
   assert.deepEqual([state.asked, state.written], [1, 2]);
 });
 
-test('a write that cannot be made is told to all who wait for it', async () => {
+test('a failed write rejects all pending updates', async () => {
   const { state, add } = world();
   await add();
   state.refusal = new Error('no room');

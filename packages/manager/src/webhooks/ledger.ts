@@ -1,8 +1,8 @@
 /**
- * Accounts that webhooks keep in the status of objects: how many more Pods a group takes, say. Requests come faster than
- * caches learn of what was written for the one before, so what this process wrote is remembered. While one write to an
- * object is under way the next entries wait, and are written together: a thousand Pods at once are a few writes. Other
- * processes write as well: who was overtaken asks the server, and begins anew.
+ * Counters that webhooks keep in the status of objects, such as the number of Pods that a subset may still take.
+ * Requests arrive faster than caches observe the writes of earlier ones, so the writes of this process are kept. While
+ * a write to an object is in flight, further updates wait and are batched: a thousand Pods at once cause only a few
+ * writes. Other processes write as well. On conflict, re-read and retry.
  */
 import type { Client } from '@kruise/client/client';
 import type { Caches } from '@kruise/client/informer';
@@ -12,20 +12,20 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { after, type Clock } from '@kruise/values/clock';
 import { jitter, type Random } from '@kruise/values/random';
 
-/** What follows from the newest state of an object. */
+/** The result of an update to the newest state of an object. */
 export type Entry<T, R> = {
   readonly result: R;
-  /** The object with the status to write; nothing is written where there is none. */
+  /** The object with the status to write. Nothing is written if it is omitted. */
   readonly object?: T;
-  /** The result is good only for the very newest state: the server is asked for it first. */
+  /** The result is valid only for the latest state, so it needs a live read first. */
   readonly isDoubtful?: boolean;
 };
 
 export type Ledger = {
   /**
-   * Makes an entry into the status of an object, and returns its result once that is written; undefined if the object
-   * is gone. It may be made more than once: who is overtaken waits for as long as `waitsMs` says, each time, and fails
-   * with the conflict in the end.
+   * Applies an update to the status of an object, and returns its result once it is written; undefined if the object is
+   * gone. The update may run more than once: on each conflict it waits for the next of `waitsMs`, and finally fails
+   * with the conflict.
    */
   enter<K extends Kind, R>(
     kind: K,
@@ -42,17 +42,17 @@ export type LedgerMeans = {
   readonly random: Random;
 };
 
-/** Caches lag behind by moments, in which there are far fewer objects whose status is written. */
+/** Maximum number of kept writes. Caches are stale only for moments, in which far fewer objects are written. */
 const mostRemembered = 1000;
 
-/** An entry to be made, and who waits for its result. */
+/** A pending update, and the callbacks for its result. */
 type Pending = {
   readonly make: (newest: unknown) => Entry<unknown, unknown> | Promise<Entry<unknown, unknown>>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 };
 
-/** The object that entries are made into. */
+/** The object that is updated. */
 type Account = { readonly kind: Kind; readonly found: KubernetesObject; readonly waitsMs: readonly number[] };
 
 export function createLedger({ caches, client, clock, random }: LedgerMeans): Ledger {
@@ -66,7 +66,7 @@ export function createLedger({ caches, client, clock, random }: LedgerMeans): Le
     if (remembered.size > mostRemembered && oldest !== undefined) remembered.delete(oldest);
   };
 
-  /** The newest of what was found, what caches show and what was written here. */
+  /** Returns the newest of the given object, the cached one and the last write of this process. */
   const newestOf = ({ kind, found }: Account): KubernetesObject => {
     const uid = uidOf(found);
     // Objects of a kind have what all objects have.
@@ -89,7 +89,7 @@ export function createLedger({ caches, client, clock, random }: LedgerMeans): Le
     }
   };
 
-  /** Makes entries one after the other, and writes what has come of all of them. */
+  /** Applies updates one after the other, and writes the combined result. */
   const attempt = async (account: Account, batch: readonly Pending[], isOvertaken: boolean): Promise<void> => {
     let newest = isOvertaken ? await ask(account) : newestOf(account);
     let made = await makeAll(batch, newest);
@@ -99,7 +99,7 @@ export function createLedger({ caches, client, clock, random }: LedgerMeans): Le
     }
     if (made.object !== newest) {
       const options = { subresource: 'status', fieldManager: 'kruise-manager' };
-      // What entries make of an object is an object of its kind.
+      // An update of an object returns an object of its kind.
       const written = await client.update(account.kind, made.object as never, options);
       remember(uidOf(account.found), written as KubernetesObject);
     }
@@ -118,7 +118,7 @@ export function createLedger({ caches, client, clock, random }: LedgerMeans): Le
     }
   };
 
-  /** Works through what waits, and what comes meanwhile. */
+  /** Processes pending updates, including those that arrive meanwhile. */
   const work = async (account: Account, queue: Pending[]): Promise<void> => {
     while (queue.length > 0) {
       const batch = queue.splice(0);
@@ -142,7 +142,7 @@ export function createLedger({ caches, client, clock, random }: LedgerMeans): Le
       const account: Account = { kind, found: object as KubernetesObject, waitsMs };
       const uid = uidOf(account.found);
       return new Promise<R | undefined>((resolve, reject) => {
-        // Each is handed objects of its own kind, and its own result.
+        // Each update gets objects of its own kind and resolves its own result.
         const pending = { make, resolve, reject } as unknown as Pending;
         const queue = waiting.get(uid);
         if (queue) {
@@ -158,14 +158,14 @@ export function createLedger({ caches, client, clock, random }: LedgerMeans): Le
 }
 
 type Made = {
-  /** The object with all that was entered; the one that was there if that is nothing. */
+  /** The object with all updates; the original one if nothing changed. */
   readonly object: KubernetesObject | undefined;
   readonly isDoubtful: boolean;
-  /** What to tell those who wait, once it is written. */
+  /** Callbacks that resolve the pending updates, once the object is written. */
   readonly settlements: readonly (() => void)[];
 };
 
-/** Makes entries into an object, each into what the one before has made of it. One that fails concerns nobody else. */
+/** Applies updates to an object in sequence. The failure of one does not affect the others. */
 async function makeAll(batch: readonly Pending[], newest: KubernetesObject | undefined): Promise<Made> {
   let object = newest;
   let isDoubtful = false;
@@ -177,10 +177,10 @@ async function makeAll(batch: readonly Pending[], newest: KubernetesObject | und
     }
     try {
       const making = make(object);
-      // The longer it takes the likelier it is that somebody else writes meanwhile.
+      // Awaiting only promises keeps the time short in which another writer can cause a conflict.
       const entry = making instanceof Promise ? await making : making;
       isDoubtful ||= entry.isDoubtful === true;
-      // What an entry makes of an object is that object with another status.
+      // An update returns the same object with another status.
       object = (entry.object as KubernetesObject | undefined) ?? object;
       settlements.push(() => resolve(entry.result));
     } catch (error) {

@@ -1,7 +1,7 @@
 import { tryParseInteger } from '@kruise/values/go-integer';
 import { quote } from '@kruise/values/go-syntax';
 
-/** What is wrong with how many are done at once: that is a number, if need be as a text, and never a percentage. */
+/** Returns an error of a parallelism, which must be a number, possibly as a string, and never a percentage. */
 export function parallelismFault(value: number | string): string | undefined {
   if (typeof value === 'number') return value < 0 ? 'must be non-negative' : undefined;
   if (value.endsWith('%')) return 'does not support percentage value';

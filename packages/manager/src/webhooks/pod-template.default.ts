@@ -1,6 +1,6 @@
 /**
- * What the webhooks of workloads fill in in the templates of Pods and volume claims (cloneset.md §4.1). A template is
- * hashed as it is stored, so what is filled in is part of the hash: one default more would restart every Pod.
+ * Defaults that the webhooks of workloads set in Pod and PVC templates. A template is hashed as it is stored, so its
+ * defaults are part of the hash: an additional default would restart every Pod.
  */
 
 import type { Container } from '@kruise/api/core/container';
@@ -17,7 +17,7 @@ import type { FeatureGates } from '../feature-gates.ts';
 const templates = codecOf(podTemplateSpec);
 const claims = codecOf(persistentVolumeClaim.root);
 
-/** A template as Go's types have it, with what was left out. Fields that nobody knows are gone. */
+/** Returns a template as Go's types decode it, with defaults and without unknown fields. */
 export function withTemplateDefaults(template: PodTemplateSpec, gates: FeatureGates): PodTemplateSpec {
   const draft = templates.fromJson(template) as Draft<PodTemplateSpec>;
   const spec = (draft.spec ??= { containers: [] });
@@ -32,7 +32,7 @@ export function withTemplateDefaults(template: PodTemplateSpec, gates: FeatureGa
   for (const volume of spec.volumes ?? []) if (!isLeftAlone(volume)) defaultVolume(volume);
   for (const container of spec.initContainers ?? []) defaultContainerButGrpc(container);
   for (const container of spec.containers ?? []) {
-    // A container that is updated in place must not be served an older image of the same name.
+    // An in-place update must not start an older image of the same name.
     container.imagePullPolicy ||= 'Always';
     defaultContainerButGrpc(container);
   }
@@ -40,17 +40,17 @@ export function withTemplateDefaults(template: PodTemplateSpec, gates: FeatureGa
   return templates.canonical(draft as PodTemplateSpec);
 }
 
-/** A template as Go's types write it, with nothing filled in. */
+/** Returns a template as Go's types write it, without defaults. */
 export function templateAsWritten(template: PodTemplateSpec): PodTemplateSpec {
   return templates.canonical(templates.fromJson(template));
 }
 
-/** A template of a volume claim, likewise. */
+/** Returns a PVC template as Go's types write it, without defaults. */
 export function claimAsWritten(template: PersistentVolumeClaim): PersistentVolumeClaim {
   return claims.canonical(claims.fromJson(template));
 }
 
-/** A template of a volume claim with what was left out. */
+/** Returns a PVC template with defaults. */
 export function withClaimDefaults(template: PersistentVolumeClaim): PersistentVolumeClaim {
   const draft = claims.fromJson(template) as Draft<PersistentVolumeClaim>;
   const status = (draft.status ??= {});
@@ -64,7 +64,7 @@ function exposePorts({ ports = [] }: Draft<Container>): void {
   for (const port of ports) port.hostPort ||= port.containerPort;
 }
 
-/** Volumes of these sources are taken as they come. */
+/** Reports whether a volume's source gets no defaults. */
 function isLeftAlone({ iscsi, rbd, azureDisk, scaleIO, ephemeral }: Volume): boolean {
   return Boolean(iscsi || rbd || azureDisk || scaleIO || ephemeral);
 }

@@ -1,7 +1,7 @@
 import type { UpdatePriorityStrategy, UpdateScatterStrategy } from '@kruise/api/kruise/update-order';
 import { isEmptySelector, validateLabelSelector } from '@kruise/api/meta/label-selector.validate';
 
-/** The first thing that is wrong with an order of updates (inplace-update.md §2.6). */
+/** Returns the first error of a priority strategy. */
 export function priorityFault(strategy: UpdatePriorityStrategy | undefined): string | undefined {
   const { weightPriority = [], orderPriority = [] } = strategy ?? {};
   if (weightPriority.length > 0 && orderPriority.length > 0) {
@@ -16,7 +16,7 @@ export function priorityFault(strategy: UpdatePriorityStrategy | undefined): str
   return orderPriority.some(({ orderedKey }) => orderedKey === '') ? 'order key can not be empty' : undefined;
 }
 
-/** The first thing that is wrong with what is to be spread over an update. */
+/** Returns the first error of a scatter strategy. */
 export function scatterFault(strategy: UpdateScatterStrategy = []): string | undefined {
   const seen = new Set<string>();
   for (const { key, value } of strategy) {

@@ -1,6 +1,6 @@
 /**
- * Workloads of kinds that administrators allow. Nothing is known of them when this is written, and there may be
- * thousands that nobody spreads: those that are spread are asked for, one by one (workloadspread.md §6, §7.1).
+ * Workloads of custom kinds that administrators allow. Their kinds are not known in advance, and there may be thousands
+ * of objects without a WorkloadSpread: those with one are read live, one by one.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import { isBeingDeleted } from '@kruise/client/actions';
@@ -14,14 +14,14 @@ import { integerAt } from './field-path.ts';
 import type { Reference, Target } from './target.ts';
 import { oneVersion } from './versions.ts';
 
-/** By whom, and of whom, custom workloads are asked for. */
+/** Dependencies for live reads of custom workloads. */
 export type Asking = {
   readonly client: Client;
   readonly kinds: ScaleTargets;
   readonly signal?: AbortSignal;
 };
 
-/** A workload of any kind; undefined if there is none of the name, or no such kind. */
+/** Reads a workload of any kind; undefined if it does not exist, or if the kind is not served. */
 export async function askForWorkload(
   { client, kinds, signal }: Asking,
   namespace: string,
@@ -38,13 +38,16 @@ export async function askForWorkload(
   }
 }
 
-/** The Pods of a namespace that a workload may have. */
+/** Cached Pods of a namespace that may belong to a workload. */
 export type PodsInSight = {
   ownedBy(owner: KubernetesObject): readonly Pod[];
   selectedBy(selector: Selector): readonly Pod[];
 };
 
-/** A workload of any kind and its Pods. How large it is it says by its scale, if it has one, or like a StatefulSet. */
+/**
+ * Returns a workload of any kind and its Pods. Its size is that of its scale subresource, if it has one, or is read
+ * like that of a StatefulSet.
+ */
 export async function customTarget(
   asking: Asking,
   namespace: string,
@@ -57,13 +60,13 @@ export async function customTarget(
   const replicas = isLikeStatefulSet ? statefulReplicas(object) : (scale?.spec?.replicas ?? (scale ? 0 : unknown));
   if (replicas === 0) return { object, replicas, pods: [], latestVersion: oneVersion };
   const owned = pods.ownedBy(object);
-  // A workload may leave its Pods to others, as Deployments do.
+  // A workload may own its Pods indirectly, as Deployments do.
   const isSelected = owned.length === 0 && scale?.status?.selector;
   const found = isSelected ? pods.selectedBy(parseSelector(scale.status.selector)) : owned;
   return { object, replicas, pods: found, latestVersion: oneVersion };
 }
 
-/** How many Pods a workload is to have, where nothing says so. */
+/** Replicas of a workload whose size cannot be determined. */
 const unknown = -1;
 
 async function scaleOf({ client, kinds, signal }: Asking, namespace: string, reference: Reference) {

@@ -1,9 +1,9 @@
-/** Where workloads of any kind say how many Pods they are to have (workloadspread.md §7.3). */
+/** Field paths of replicas in custom workloads. */
 import { isObject, own } from '@kruise/machinery/json-value';
 import { parseInteger } from '@kruise/values/go-integer';
 import { ParseError } from '@kruise/values/parse-error';
 
-/** The integer at a path such as `spec.subsets.1.replicas`; 0 where the path is empty. Throws `ParseError`. */
+/** Returns the integer at a path such as `spec.subsets.1.replicas`; 0 for an empty path. Throws `ParseError`. */
 export function integerAt(object: unknown, path: string): number {
   if (path === '') return 0;
   const value = path.split('.').reduce(step, object);

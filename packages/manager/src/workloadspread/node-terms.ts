@@ -1,6 +1,6 @@
 import type { NodeSelectorTerm } from '@kruise/api/core/affinity';
 
-/** The nodes of one of the terms that are also those of another; those of the other where there are no terms. */
+/** Returns the conjunction of terms with another term; only the other term if there are no terms. */
 export function bothOf(terms: readonly NodeSelectorTerm[], other: NodeSelectorTerm): readonly NodeSelectorTerm[] {
   if (terms.length === 0) return [other];
   return terms.map(({ matchExpressions = [], matchFields = [] }) => {

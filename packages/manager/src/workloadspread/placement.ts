@@ -1,4 +1,4 @@
-/** Which group of which WorkloadSpread a Pod was sent to, as its annotation says (workloadspread.md §4). */
+/** Assignment of a Pod to a subset of a WorkloadSpread, which is stored in an annotation. */
 import type { Pod } from '@kruise/api/core/pod';
 import { matchedWorkloadSpreadAnnotation } from '@kruise/api/kruise/well-known';
 import { stringify } from '@kruise/values/go-json';
@@ -7,17 +7,17 @@ import { membersOf, textIn } from '../kruise-configuration.ts';
 import { memoize } from '../memoize.ts';
 
 export type Placement = {
-  /** The WorkloadSpread. */
+  /** The name of the WorkloadSpread. */
   readonly name: string;
-  /** The group. */
+  /** The name of the subset. */
   readonly subset: string;
-  /** What the Pod was known by before it had a name; empty if it always had one. */
+  /** The generated id of a Pod that had no name at admission; empty if it had one. */
   readonly uid: string;
 };
 
-/** Where a Pod was sent to; undefined if it was not, or if that cannot be read. */
+/** Returns the assignment of a Pod; undefined if it has none, or if the annotation cannot be parsed. */
 export function placementOf(pod: Pod): Placement | undefined {
-  // Most Pods were sent nowhere, and nothing is kept of them.
+  // Most Pods have no assignment, so they need no memo.
   return textOf(pod) ? parsed(pod) : undefined;
 }
 
@@ -27,7 +27,7 @@ function textOf({ metadata }: Pod): string {
   return metadata.annotations?.[matchedWorkloadSpreadAnnotation] ?? '';
 }
 
-/** The annotation that says so. */
+/** Returns the annotation for an assignment. */
 export function placementAnnotation({ name, subset, uid }: Placement): { readonly [key: string]: string } {
   return { [matchedWorkloadSpreadAnnotation]: stringify({ name, subset, ...(uid ? { uid } : {}) }) };
 }

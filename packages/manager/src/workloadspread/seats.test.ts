@@ -87,7 +87,7 @@ const takings: {
   },
 ];
 for (const { when, spread, name, seat, written } of takings) {
-  test(`a Pod gets ${seat ? `a seat in ${seat}` : 'no seat'} when ${when}`, () => {
+  test(`a Pod gets ${seat ? `subset ${seat}` : 'no subset'} when ${when}`, () => {
     const guest = { version: 'v1', ...(name ? { name } : {}) };
     const { result, object, isDoubtful } = takeSeat(spread, guest, { replicas: 5, uid: 'id', now });
     assert.equal(result && [result.subset, ...(result.uid ? ['by', result.uid] : [])].join(' '), seat);
@@ -96,7 +96,7 @@ for (const { when, spread, name, seat, written } of takings) {
   });
 }
 
-test('other versions and the counts of all are left as they are', () => {
+test('other versions and the overall counts are unchanged', () => {
   const [others, all] = [[subset('a', 0)], [subset('a', 0)]];
   const status = { subsetStatuses: all, versionedSubsetStatuses: { v0: others, v1: [subset('a', 1)] } };
   const spread = spreadOf([{ name: 'a', maxReplicas: 1 }, { name: 'b' }], status);
@@ -134,18 +134,18 @@ const leavings: {
   { when: 'nobody has counted yet', spread: spreadOf([{ name: 'a', maxReplicas: 2 }]) },
 ];
 for (const { when, spread, subset: own = 'a', uid = '', written } of leavings) {
-  test(`a Pod that leaves ${written ? 'gives back its seat' : 'changes nothing'} when ${when}`, () => {
+  test(`a deleted Pod ${written ? 'releases its place' : 'changes nothing'} when ${when}`, () => {
     const { object } = leaveSeat(spread, { version: 'v1', name: 'web-1' }, { subset: own, uid, now });
     assert.deepEqual(listed(object), written);
   });
 }
 
-test('the size of the workload matters where seats are percentages', () => {
+test('percentages depend on the replicas of the workload', () => {
   assert.equal(hasPercentages(spreadOf([{ name: 'a', maxReplicas: '40%' }, { name: 'b' }])), true);
   assert.equal(hasPercentages(spreadOf([{ name: 'a', maxReplicas: 40 }, { name: 'b' }])), false);
 });
 
-test('versions are counted one by one', () => {
+test('versions are counted separately', () => {
   const spread = counted(subset('a', 2));
   assert.deepEqual(
     [isCounted(spread, 'v1'), isCounted(spread, 'v2'), isCounted(spreadOf([]), 'v1')],
@@ -170,7 +170,7 @@ const ordinals: { pod: string; subsets?: readonly WorkloadSpreadSubset[]; status
     { pod: 'web-4', subsets: three.slice(0, 2), is: undefined },
   ];
 for (const { pod, subsets = three, status, is } of ordinals) {
-  test(`of ${subsets.length} groups${status ? ', the first without nodes,' : ''} ${is ?? 'none'} is for ${pod}`, () => {
+  test(`of ${subsets.length} subsets${status ? ', the first unschedulable,' : ''} ${is ?? 'none'} is assigned to ${pod}`, () => {
     assert.equal(subsetOfOrdinal(spreadOf(subsets, status, 'StatefulSet'), pod), is);
   });
 }

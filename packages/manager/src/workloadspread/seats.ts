@@ -1,6 +1,6 @@
 /**
- * Seats in the groups of a WorkloadSpread, as webhooks give and take them (workloadspread.md §8.2). They are kept by
- * version in the status, between what the controller has counted last and what it will count next.
+ * Places in the subsets of a WorkloadSpread, as webhooks allocate and release them. The status keeps them by version,
+ * between two counts of the controller.
  */
 import type { WorkloadSpread, WorkloadSpreadSubsetStatus } from '@kruise/api/kruise/workloadspread';
 import { isConditionFalse } from '@kruise/machinery/conditions';
@@ -9,35 +9,38 @@ import { ParseError } from '@kruise/values/parse-error';
 import { formatTime, type Instant } from '@kruise/values/time';
 import type { Entry } from '../webhooks/ledger.ts';
 
-/** Says that a group is held to have room on its nodes. */
+/** Condition of a subset whose nodes are taken to have capacity. */
 export const schedulable = 'Schedulable';
 
-/** As many Pods as there are. */
+/** Number of missing replicas of a subset without a limit. */
 export const unlimited = -1;
 
-/** Where a Pod goes. */
+/** The subset for a Pod. */
 export type Seat = {
   readonly subset: string;
-  /** What the Pod is known by until it has a name; empty if it has one, or nothing is kept of it. */
+  /** The generated id of the Pod until it has a name; empty if it has one, or if it is not recorded. */
   readonly uid: string;
 };
 
-/** A Pod that asks for a seat, or leaves its own. */
+/** A Pod that requests or releases a place. */
 export type Guest = { readonly version: string; readonly name?: string };
 
 type Subset = WorkloadSpreadSubsetStatus;
 
-/** Whether anybody has counted the Pods of a version. */
+/** Reports whether the controller has counted the Pods of a version. */
 export function isCounted({ status }: WorkloadSpread, version: string): boolean {
   return (status?.versionedSubsetStatuses?.[version] ?? []).length > 0;
 }
 
-/** Whether it depends on the size of the workload how many seats there are. */
+/** Reports whether the limits depend on the size of the workload. */
 export function hasPercentages({ spec }: WorkloadSpread): boolean {
   return spec.subsets.some(({ maxReplicas }) => maxReplicas !== undefined && isPercentage(maxReplicas));
 }
 
-/** Gives a Pod a seat in the first group that has one; none where all are taken. `uid` is for a Pod without a name. */
+/**
+ * Allocates a place in the first subset with a free one; none if all subsets are full. `uid` identifies a Pod without a
+ * name.
+ */
 export function takeSeat(
   spread: WorkloadSpread,
   guest: Guest,
@@ -50,7 +53,7 @@ export function takeSeat(
   const chosen = subsets.find(
     (subset) => !isConditionFalse(subset.conditions, schedulable) && subset.missingReplicas !== 0,
   );
-  // What is full here may have room by now: a Pod that is sent nowhere stays so.
+  // The subsets may have free places by now, and an unassigned Pod stays unassigned, so the result needs a live read.
   if (!chosen) return { result: undefined, isDoubtful: true };
   const { name, missingReplicas } = chosen;
   if (missingReplicas === unlimited) return { result: { subset: name, uid: '' } };
@@ -67,8 +70,9 @@ export function takeSeat(
 }
 
 /**
- * Gives back the seat of a Pod that is deleted. One that nobody has seen yet is not awaited any more, or its seat would
- * stay empty until its time is over. Where nobody has counted yet, it will not be counted.
+ * Releases the place of a deleted Pod. The creation record of a Pod that the controller has not observed is removed,
+ * otherwise its place would stay taken until the record expires. If the version has not been counted yet, the Pod will
+ * not be counted either.
  */
 export function leaveSeat(
   spread: WorkloadSpread,
@@ -90,7 +94,10 @@ export function leaveSeat(
   return { result: undefined, object: withSubsets(spread, version, replaced(subsets, left)) };
 }
 
-/** The group of a Pod of a StatefulSet: those with the lowest ordinals fill the first, whoever is there. */
+/**
+ * Returns the subset of a Pod of a StatefulSet: Pods with the lowest ordinals fill the first subset, whichever Pods
+ * exist.
+ */
 export function subsetOfOrdinal({ spec, status }: WorkloadSpread, podName: string): string | undefined {
   const ordinal = Number(/-(\d+)$/.exec(podName)?.[1] ?? -1);
   let threshold = 0;
@@ -110,7 +117,9 @@ function emptySubsets({ spec }: WorkloadSpread, replicas: number): readonly Subs
   });
 }
 
-/** How many Pods a group takes; none where it cannot be told: a text that is no percentage, say. */
+/**
+ * Returns the number of Pods that a subset takes; none for an invalid limit, such as a text that is not a percentage.
+ */
 export function seatsOf(maxReplicas: number | string | undefined, replicas: number): number {
   if (maxReplicas === undefined) return Number.POSITIVE_INFINITY;
   try {
@@ -129,7 +138,7 @@ function replaced(subsets: readonly Subset[], subset: Subset): readonly Subset[]
   return subsets.map((each) => (each.name === subset.name ? subset : each));
 }
 
-/** The WorkloadSpread with other counts of one version. */
+/** Returns the WorkloadSpread with other counts of one version. */
 export function withSubsets(spread: WorkloadSpread, version: string, subsets: readonly Subset[]): WorkloadSpread {
   const { status = {} } = spread;
   const versionedSubsetStatuses = { ...status.versionedSubsetStatuses, [version]: subsets };

@@ -1,4 +1,4 @@
-/** What is counted of one group of a WorkloadSpread (workloadspread.md §9.5). */
+/** Status of one subset of a WorkloadSpread. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
 import type { NewEvent } from '@kruise/client/actions';
@@ -9,13 +9,13 @@ import { placementOf } from './placement.ts';
 import { unlimited } from './seats.ts';
 import type { SubsetStatus, Tally } from './tally.ts';
 
-/** A Pod that was let in is awaited for so long, and one that was let go. */
+/** Expiry of the records of admitted creations and deletions. */
 const creationMs = 30_000;
 const deletionMs = 15_000;
 
 type Records = { readonly [id: string]: string };
 
-/** Counts the Pods of a group, and what webhooks have noted of those in between. Throws `ParseError`. */
+/** Counts the Pods of a subset, and the pending creations and deletions that webhooks recorded. Throws `ParseError`. */
 export function tallySubset(
   spread: WorkloadSpread,
   { name, maxReplicas }: WorkloadSpreadSubset,
@@ -27,7 +27,7 @@ export function tallySubset(
   const present = new Set(active.map(nameOf));
   const creating = awaited(old?.creatingPods, (id) => !arrived.has(id), creationMs, now);
   const deleting = awaited(old?.deletingPods, (id) => present.has(id), deletionMs, now);
-  // Who is about to go has given up its seat, and who is about to come has taken one.
+  // A Pod with a pending deletion has released its place, and one with a pending creation has taken one.
   const taken = active.length - count(deleting.kept) + count(creating.kept);
   const seats = maxReplicas === undefined ? undefined : scaleUp(maxReplicas, replicas);
   const { namespace } = spread.metadata;
@@ -53,7 +53,7 @@ export function tallySubset(
   };
 }
 
-/** What has been noted and not come true, by whether there is still time. */
+/** Splits the records of pending operations into those that are still valid and those that have expired. */
 function awaited(records: Records = {}, isOpen: (id: string) => boolean, patienceMs: number, now: Instant) {
   const open = Object.entries(records).filter(([id]) => isOpen(id));
   const isOverdue = ([, since]: readonly [string, string]) => parseTime(since) + patienceMs < now;

@@ -4,12 +4,12 @@ import type { Instant } from '@kruise/values/time';
 
 export type SubsetStatus = WorkloadSpreadSubsetStatus;
 
-/** Something counted, and what follows from that. */
+/** A counted value, with the deadlines for the next count. */
 export type Tally<T> = Notes & { readonly value: T };
 
 export type Notes = {
   readonly told: readonly NewEvent[];
-  /** When, though nothing happens, it is to be counted again. */
+  /** Times at which the count changes without an event. */
   readonly deadlines: readonly Instant[];
 };
 

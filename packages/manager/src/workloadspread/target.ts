@@ -1,4 +1,4 @@
-/** The workload a WorkloadSpread is for, and the WorkloadSpreads of a workload (workloadspread.md §7). */
+/** The target workload of a WorkloadSpread, and the WorkloadSpreads of a workload. */
 import { type Deployment, deployment } from '@kruise/api/apps/deployment';
 import { type ReplicaSet, replicaSet } from '@kruise/api/apps/replicaset';
 import { statefulSet } from '@kruise/api/apps/statefulset';
@@ -16,29 +16,29 @@ import { integerAt } from './field-path.ts';
 import { oneVersion, versionOfDeployment, versionOfReplicaSet } from './versions.ts';
 import type { CustomWorkload } from './white-list.ts';
 
-/** A workload as WorkloadSpreads and owner references name it. */
+/** A reference to a workload, in a WorkloadSpread or an owner reference. */
 export type Reference = { readonly apiVersion: string; readonly kind: string; readonly name: string };
 
-/** What is known of the workload of a WorkloadSpread. */
+/** The target workload of a WorkloadSpread. */
 export type Target = {
   readonly object: KubernetesObject;
-  /** How many Pods it is to have; -1 where that cannot be told. */
+  /** The desired number of Pods; -1 if it is unknown. */
   readonly replicas: number;
   readonly pods: readonly Pod[];
-  /** The version of Pods that are made now; undefined while there is none. */
+  /** The version of newly created Pods; undefined while there is none. */
   readonly latestVersion?: string;
 };
 
-/** The kinds everybody may spread. */
+/** The workload kinds that are supported without configuration. */
 const usualKinds: readonly Kind[] = [cloneSet, deployment, replicaSet, job, statefulSet, advancedStatefulSet];
 
-/** The kind of a workload, if it is one of those everybody may spread. */
+/** Returns the kind of a workload, if it is supported without configuration. */
 export function usualKindOf({ apiVersion, kind }: Omit<Reference, 'name'>): Kind | undefined {
   const group = groupOf(apiVersion);
   return usualKinds.find((each) => each.kind === kind && each.group === group);
 }
 
-/** The WorkloadSpreads of a workload, whatever version of it they name; those being deleted as well. */
+/** Returns the WorkloadSpreads of a workload, in any version, including those that are terminating. */
 export function spreadsOf(caches: Caches, namespace: string, workload: Reference): readonly WorkloadSpread[] {
   return caches.of(workloadSpread).byIndex(byTarget, idOf(namespace, workload));
 }
@@ -50,7 +50,7 @@ function idOf(namespace: string, { apiVersion, kind, name }: Reference): string 
   return [namespace, groupOf(apiVersion), kind, name].join('/');
 }
 
-/** A workload of a usual kind, with its Pods; undefined where there is none, or none that is to stay. */
+/** Returns a workload of a built-in kind with its Pods; undefined if there is none, or if it is terminating. */
 export function usualTarget(caches: Caches, kind: Kind, namespace: string, name: string): Target | undefined {
   // Objects of these kinds have what all objects have.
   const object = caches.of(kind).get({ namespace, name }) as KubernetesObject | undefined;
@@ -60,7 +60,7 @@ export function usualTarget(caches: Caches, kind: Kind, namespace: string, name:
   const { replicas = 1 } = (object as Scaled).spec ?? {};
   const sets = kind === deployment ? replicaSetsOf(caches, object as Deployment) : [];
   const owners = sets.length > 0 ? sets : [object];
-  // What a workload without replicas still has is not spread any more.
+  // The remaining Pods of a workload with 0 replicas are ignored.
   const pods = replicas === 0 ? [] : owners.flatMap((owner) => caches.of(pod).ownedBy(owner));
   if (kind === replicaSet) return { object, replicas, pods, latestVersion: versionOfReplicaSet(object as ReplicaSet) };
   if (kind !== deployment) return { object, replicas, pods, latestVersion: oneVersion };
@@ -86,7 +86,7 @@ function replicaSetsOf(caches: Caches, object: Deployment): readonly ReplicaSet[
   return sets.filter((set) => !isBeingDeleted(set) && matches(set.metadata.labels));
 }
 
-/** The target as its WorkloadSpread looks at it: only some of its Pods, and their number where it is said (§7.2, §7.3). */
+/** Applies the target filter of a WorkloadSpread: it may select some of the Pods, and give the path of their number. */
 export function filtered(target: Target, { spec }: WorkloadSpread, list: readonly CustomWorkload[]): Target {
   const selector = spec.targetFilter?.selector;
   const { matches } = selectorOf(selector ?? {});
@@ -98,7 +98,7 @@ export function filtered(target: Target, { spec }: WorkloadSpread, list: readonl
   };
 }
 
-/** Where in the workload to find how many Pods are spread; nowhere in particular if there are none. */
+/** Returns the paths of the replicas in the workload; none if the default applies. */
 export function replicasPaths(
   { targetRef, targetFilter }: WorkloadSpread['spec'],
   list: readonly CustomWorkload[],
@@ -109,7 +109,7 @@ export function replicasPaths(
   return entry ? [entry.replicasPath] : [];
 }
 
-/** The integers at the paths of an object, together. Throws `ParseError`. */
+/** Returns the sum of the integers at the paths of an object. Throws `ParseError`. */
 export function sumAt(object: unknown, paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + integerAt(object, path), 0);
 }

@@ -1,6 +1,6 @@
 /**
- * Versions of Pods, which are counted apart: during a rolling update the Pods about to go must not take the places of
- * those that replace them (workloadspread.md §7.4). Only ReplicaSets have Pods of one version each.
+ * Versions of Pods, which are counted separately: during a rolling update, old Pods must not take the places of the
+ * Pods that replace them. Only ReplicaSets have Pods of one version each.
  */
 import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ReplicaSet } from '@kruise/api/apps/replicaset';
@@ -10,7 +10,7 @@ import { podRevisionLabel } from '@kruise/machinery/controller-revision';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { templateHashLabel } from '@kruise/machinery/template-hash';
 
-/** The version of all Pods where versions are not told apart. */
+/** The version of all Pods where versions are not distinguished. */
 export const oneVersion = 'versionIgnored';
 
 const versionedOwners = new Set(['deployment', 'replicaset']);
@@ -22,14 +22,14 @@ export function versionOf(pod: Pod): string {
 }
 
 /**
- * The version new Pods of a ReplicaSet have. One that stands alone has no label to tell it by, nor have its Pods: they
- * are all of its latest version, where the reference takes them for outdated.
+ * Returns the version of newly created Pods of a ReplicaSet. A standalone ReplicaSet and its Pods have no label for it:
+ * all are of the latest version, whereas OpenKruise takes them for outdated.
  */
 export function versionOfReplicaSet({ metadata }: ReplicaSet): string {
   return metadata.labels?.[templateHashLabel] ?? oneVersion;
 }
 
-/** The version new Pods of a Deployment have; undefined while it has no ReplicaSet for them. */
+/** Returns the version of newly created Pods of a Deployment; undefined while it has no ReplicaSet for them. */
 export function versionOfDeployment(deployment: Deployment, replicaSets: readonly ReplicaSet[]): string | undefined {
   const { newSet } = sortByTemplate(deployment, replicaSets);
   return newSet && versionOfReplicaSet(newSet);

@@ -1,17 +1,17 @@
-/** Which further workloads a WorkloadSpread may be for, as administrators say (workloadspread.md §6). */
+/** Allowlist of custom workloads that a WorkloadSpread may target. */
 import { workloadSpreadWhiteListKey } from '@kruise/api/kruise/well-known';
 import type { Caches } from '@kruise/client/informer';
 import { groupOf } from '@kruise/schema/kind';
 import { type KindName, kindNameIn, listIn, membersOf, readConfigured, textIn } from '../kruise-configuration.ts';
 
 export type CustomWorkload = KindName & {
-  /** What stands between such a workload and its Pods, as ReplicaSets do for Deployments. */
+  /** Intermediate owners between such a workload and its Pods, like the ReplicaSets of Deployments. */
   readonly between: readonly KindName[];
-  /** Where it says how many Pods it is to have; empty where nothing does. */
+  /** The path of the desired replicas; empty if there is none. */
   readonly replicasPath: string;
 };
 
-/** The workloads that are allowed; throws `ParseError` if that cannot be read. */
+/** Returns the allowed workloads. Throws `ParseError` if the list cannot be parsed. */
 export function customWorkloadsIn(caches: Caches, namespace: string): readonly CustomWorkload[] {
   return readConfigured(caches, namespace, workloadSpreadWhiteListKey, readCustomWorkloads);
 }
@@ -28,7 +28,7 @@ export function readCustomWorkloads(value: unknown): readonly CustomWorkload[] {
   });
 }
 
-/** The entry of a workload's kind, in whatever version. */
+/** Returns the entry of a workload's kind, in any version. */
 export function entryFor(
   list: readonly CustomWorkload[],
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },

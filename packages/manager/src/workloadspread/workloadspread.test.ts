@@ -24,12 +24,12 @@ const placements: { text: string; is: ReturnType<typeof placementOf> }[] = [
   { text: '', is: undefined },
 ];
 for (const { text, is } of placements) {
-  test(`${text || 'nothing'} says that a Pod was sent to ${is ? `${is.subset} of ${is.name}` : 'no group'}`, () => {
+  test(`the annotation ${text || 'unset'} assigns ${is ? `subset ${is.subset} of ${is.name}` : 'no subset'}`, () => {
     assert.deepEqual(placementOf(annotated(text)), is);
   });
 }
 
-test('where a Pod was sent to is written without what there is not', () => {
+test('the annotation of an assignment omits empty fields', () => {
   const [text] = Object.values(placementAnnotation({ name: 'ws', subset: 'a', uid: '' }));
   assert.equal(text, '{"name":"ws","subset":"a"}');
   const [whole] = Object.values(placementAnnotation({ name: 'ws', subset: 'a', uid: '1' }));
@@ -80,7 +80,7 @@ test('the latest version of a Deployment is that of the ReplicaSet with its temp
   assert.equal(versionOfDeployment(deploymentOf('v3'), sets), undefined);
 });
 
-test('the latest version of a ReplicaSet that stands alone is that of its Pods', () => {
+test('the latest version of a standalone ReplicaSet is that of its Pods', () => {
   assert.equal(versionOfReplicaSet(setOf('v1', {})), 'versionIgnored');
 });
 
@@ -91,7 +91,7 @@ const found: { path: string; is: number }[] = [
   { path: '', is: 0 },
 ];
 for (const { path, is } of found) {
-  test(`there is ${is} at "${path}"`, () => {
+  test(`${is} is the integer at "${path}"`, () => {
     assert.equal(integerAt(object, path), is);
   });
 }
@@ -107,7 +107,7 @@ const faults: { path: string; says: string }[] = [
   { path: 'spec.subsets.2.replicas', says: 'index 2 out of range' },
 ];
 for (const { path, says } of faults) {
-  test(`nothing is found at "${path}": ${says}`, () => {
+  test(`the path "${path}" is an error: ${says}`, () => {
     assert.throws(
       () => integerAt(object, path),
       (error: Error) => error instanceof ParseError && error.message === says,
@@ -115,7 +115,7 @@ for (const { path, says } of faults) {
   });
 }
 
-test('administrators list workloads in whatever case', () => {
+test('administrators list workloads with keys in any case', () => {
   const between = { group: 'b', version: 'v1', kind: 'Between' };
   const entry = { Group: 'a', version: 'v1', KIND: 'Above', SubResources: [between], ReplicasPath: 'spec.size' };
   assert.deepEqual(readCustomWorkloads({ Workloads: [entry] }), [

@@ -20,7 +20,7 @@ const given = (spec: Partial<AdvancedCronJob['spec']> = {}): AdvancedCronJob => 
 });
 const filled = (spec?: Partial<AdvancedCronJob['spec']>) => defaultAdvancedCronJob(given(spec), undefined, gates);
 
-test('a cron job that says little keeps three successes and one failure', () => {
+test('a minimal AdvancedCronJob keeps three successful jobs and one failed job', () => {
   const { concurrencyPolicy, paused, successfulJobsHistoryLimit, failedJobsHistoryLimit } = filled().spec;
   assert.deepEqual(
     [concurrencyPolicy, paused, successfulJobsHistoryLimit, failedJobsHistoryLimit],
@@ -28,13 +28,13 @@ test('a cron job that says little keeps three successes and one failure', () => 
   );
 });
 
-test('Pods of jobs get what Pods of workloads get', () => {
+test('Pod templates of jobs get the defaults of workloads', () => {
   assert.equal(filled().spec.template.jobTemplate?.spec?.template.spec?.dnsPolicy, 'ClusterFirst');
   const { broadcastJobTemplate } = filled({ template: { broadcastJobTemplate: { spec: { template } } } }).spec.template;
   assert.equal(broadcastJobTemplate?.spec.template.spec?.containers[0]?.imagePullPolicy, 'Always');
 });
 
-test('of a list of images the last fetch counts', () => {
+test('an image list job replaces the previous one by default', () => {
   const { spec } = filled({ template: images() });
   assert.equal(spec.concurrencyPolicy, 'Replace');
   const list = spec.template.imageListPullJobTemplate?.spec;
@@ -42,7 +42,7 @@ test('of a list of images the last fetch counts', () => {
   assert.equal(list?.imagePullPolicy, 'IfNotPresent');
 });
 
-test('a list that says when it is over stays as it is', () => {
+test('a list with a completion policy gets no defaults', () => {
   const { spec } = filled({ template: images({ completionPolicy: { type: 'Always' } }) });
   assert.equal(spec.template.imageListPullJobTemplate?.spec.pullPolicy, undefined);
 });
@@ -98,7 +98,7 @@ const cases: { is: string; spec: Partial<AdvancedCronJob['spec']>; says?: string
   },
 ];
 for (const { is, spec, says } of cases) {
-  test(`a cron job ${is} is ${says ? 'refused' : 'taken'}`, () => {
+  test(`a cron job ${is} is ${says ? 'refused' : 'accepted'}`, () => {
     const faults = [...validateAdvancedCronJob(filled(spec))];
     assert.equal(faults.length > 0 ? summary(faults) : undefined, says);
   });
@@ -111,7 +111,7 @@ const updates: { to: string; spec: Partial<AdvancedCronJob['spec']>; from?: Cron
   { to: 'jobs instead of images', spec: {}, from: images(), isAllowed: false },
 ];
 for (const { to, spec, from = jobs, isAllowed } of updates) {
-  test(`a cron job can ${isAllowed ? '' : 'not '}go over to ${to}`, () => {
+  test(`a cron job can ${isAllowed ? '' : 'not '}change to ${to}`, () => {
     const faults = [...validateAdvancedCronJob(filled(spec), filled({ template: from }))];
     assert.equal(
       faults.some(({ message }) => message.includes('are forbidden')),

@@ -8,7 +8,7 @@ import { templateAsWritten, withTemplateDefaults } from '../pod-template.default
 
 const jobTemplates = codecOf(jobTemplateSpec);
 
-/** What an AdvancedCronJob is taken to mean where it says nothing (jobs.md §2.4). Its status is nothing that it says. */
+/** Defaults of an AdvancedCronJob. The status in the request is dropped. */
 export function defaultAdvancedCronJob(
   { status: _, ...cronJob }: AdvancedCronJob,
   old: AdvancedCronJob | undefined,
@@ -18,7 +18,7 @@ export function defaultAdvancedCronJob(
   const isTemplateNew = !old || !isSame(spec.template, old.spec.template);
   const fill = isTemplateNew && !gates.TemplateNoDefaults;
   const pods = (template: PodTemplate) => (fill ? withTemplateDefaults(template, gates) : templateAsWritten(template));
-  // Images that are being fetched are not worth fetching twice at once.
+  // Concurrent pulls of the same images are useless.
   const policy = spec.template.imageListPullJobTemplate ? 'Replace' : 'Allow';
   return {
     ...cronJob,
@@ -75,7 +75,7 @@ function withJobDefaults(template: JobTemplateSpec, pods: (template: PodTemplate
 
 type ListSpec = NonNullable<CronJobTemplate['imageListPullJobTemplate']>['spec'];
 
-/** Who says when the job is over is taken to have said all that matters. */
+/** Sets defaults, unless the template has a completion policy with a type. */
 function withListDefaults(spec: ListSpec): ListSpec {
   if (spec.completionPolicy?.type) return spec;
   return { ...withPullDefaults(spec), imagePullPolicy: spec.imagePullPolicy || 'IfNotPresent' };

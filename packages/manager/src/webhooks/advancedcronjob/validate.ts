@@ -1,4 +1,4 @@
-/** What an AdvancedCronJob must be to be taken in (jobs.md §2.4). */
+/** Validation of AdvancedCronJobs. */
 import { scheduleFault } from '@kruise/api/batch/cron-schedule';
 import { validateTimeZone } from '@kruise/api/batch/cronjob.validate';
 import { validatePodTemplateSpec } from '@kruise/api/core/pod-spec.validate';
@@ -29,7 +29,7 @@ export function* validateAdvancedCronJob(cronJob: AdvancedCronJob, old?: Advance
   }
 }
 
-/** Of the templates only that of images may change, where there is one. */
+/** Returns the immutable part of the templates: only the template of an ImageListPullJob may change. */
 function fixedPart(template: CronJobTemplate, { imageListPullJobTemplate }: CronJobTemplate): CronJobTemplate {
   return imageListPullJobTemplate ? { ...template, imageListPullJobTemplate } : template;
 }
@@ -52,7 +52,7 @@ function* validateTemplate({ template, concurrencyPolicy }: AdvancedCronJobSpec)
   if (imageListPullJobTemplate) {
     if (concurrencyPolicy !== 'Replace' && concurrencyPolicy !== 'Forbid') {
       const why = `concurrencyPolicy should be Replace or Forbid, but current value is: ${concurrencyPolicy ?? ''}`;
-      // The path is the reference's.
+      // The path is the one that OpenKruise reports.
       yield invalid('spec.spec.concurrencyPolicy', concurrencyPolicy ?? '', why);
     }
     yield* validateImageList(imageListPullJobTemplate.spec, 'spec.template.imageListPullJobTemplate.spec');
@@ -65,7 +65,7 @@ function* validateTemplate({ template, concurrencyPolicy }: AdvancedCronJobSpec)
 
 const maxDeadlineSeconds = 86400;
 
-/** The first fault only. */
+/** Yields only the first error. */
 function* validateImageList(spec: ImageListPullJobSpec, path: string): Generator<Cause> {
   const nodes = nodesFault(spec);
   if (nodes) return yield invalid(path, spec, nodes);

@@ -19,19 +19,19 @@ const job = (spec: Partial<BroadcastJob['spec']> = {}, name = 'all'): BroadcastJ
 });
 const filled = (spec?: Partial<BroadcastJob['spec']>) => defaultBroadcastJob(job(spec), undefined, gates).spec;
 
-test('a job that says little runs everywhere at once, ends, and fails with its first Pod', () => {
+test('a minimal job runs on all nodes at once, completes, and fails with its first Pod', () => {
   const { parallelism, completionPolicy, failurePolicy } = filled();
   assert.equal(parallelism, 2147483647);
   assert.deepEqual(completionPolicy, { type: 'Always' });
   assert.deepEqual(failurePolicy, { type: 'FailFast' });
 });
 
-test('a template is filled in when it is new', () => {
+test('a new template gets defaults', () => {
   assert.equal(filled().template.spec?.dnsPolicy, 'ClusterFirst');
   assert.equal(defaultBroadcastJob(job(), job(), gates).spec.template.spec?.dnsPolicy, undefined);
 });
 
-test('a job is taken without what would be filled in in its Pods', () => {
+test('a template without defaulted fields is valid', () => {
   assert.deepEqual([...validateBroadcastJob(defaultBroadcastJob(job(), job(), gates), gates)], []);
 });
 
@@ -62,7 +62,7 @@ const cases: { is: string; job: BroadcastJob; says?: RegExp }[] = [
   },
 ];
 for (const { is, job, says } of cases) {
-  test(`a job ${is} is ${says ? 'refused' : 'taken'}`, () => {
+  test(`a job ${is} is ${says ? 'refused' : 'accepted'}`, () => {
     const faults = [...validateBroadcastJob(defaultBroadcastJob(job, undefined, gates), gates)];
     if (says) assert.match(summary(faults), says);
     else assert.deepEqual(faults, []);

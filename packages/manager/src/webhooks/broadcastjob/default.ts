@@ -3,10 +3,10 @@ import { isSame } from '@kruise/machinery/json-value';
 import type { FeatureGates } from '../../feature-gates.ts';
 import { withTemplateDefaults } from '../pod-template.default.ts';
 
-/** As many at once as there are nodes. */
+/** Default parallelism: as many Pods at once as there are nodes. */
 const unlimited = 2147483647;
 
-/** What a BroadcastJob is taken to mean where it says nothing (jobs.md §1.4). Its status is nothing that it says. */
+/** Defaults of a BroadcastJob. The status in the request is dropped. */
 export function defaultBroadcastJob(
   { status: _, ...job }: BroadcastJob,
   old: BroadcastJob | undefined,

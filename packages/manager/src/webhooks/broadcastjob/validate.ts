@@ -1,4 +1,4 @@
-/** What a BroadcastJob must be to be taken in (jobs.md §1.4). */
+/** Validation of BroadcastJobs. */
 import { validatePodTemplateSpec } from '@kruise/api/core/pod-spec.validate';
 import type { BroadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { broadcastJobNameLabel, broadcastJobUidLabel } from '@kruise/api/kruise/well-known';
@@ -14,7 +14,7 @@ const ownLabels = [broadcastJobNameLabel, broadcastJobUidLabel];
 export function* validateBroadcastJob({ metadata, spec }: BroadcastJob, gates: FeatureGates): Generator<Cause> {
   yield* validateObjectMeta(metadata, { namespaced: true, name: jobName('BroadcastJob') });
   if (spec.completionPolicy?.type === 'Never') yield* validateEndless(spec.completionPolicy);
-  // What would be filled in in Pods is no fault of a template that leaves it out.
+  // The template is validated with the defaults that its Pods would get, so that omitted fields are not reported.
   const template = withTemplateDefaults(spec.template, gates);
   const { restartPolicy = '' } = template.spec ?? {};
   if (restartPolicy !== 'Never' && restartPolicy !== 'OnFailure') {
@@ -29,7 +29,7 @@ export function* validateBroadcastJob({ metadata, spec }: BroadcastJob, gates: F
   yield* validatePodTemplateSpec(template, 'spec.template');
 }
 
-/** What never ends has no time to end in. */
+/** A job that never ends has neither a deadline nor a TTL. */
 function* validateEndless(policy: NonNullable<BroadcastJob['spec']['completionPolicy']>): Generator<Cause> {
   for (const field of ['ttlSecondsAfterFinished', 'activeDeadlineSeconds'] as const) {
     if (policy[field] === undefined) continue;

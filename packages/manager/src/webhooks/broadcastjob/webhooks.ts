@@ -11,6 +11,6 @@ export function broadcastJobDefaulting({ settings: { gates } }: WebhookContext):
 }
 
 export function broadcastJobValidating({ settings: { gates } }: WebhookContext): Webhook {
-  // The reference calls what is wrong with a job its own fault, and clients know it so.
+  // OpenKruise answers invalid jobs with status 500, and clients rely on it.
   return judging<BroadcastJob>(versions, (job) => refuseFaults(validateBroadcastJob(job, gates), 500));
 }

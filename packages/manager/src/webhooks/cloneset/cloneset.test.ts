@@ -31,7 +31,7 @@ const alpha = (spec: SpecV1alpha1 = {}): CloneSetV1alpha1 => ({
 const filled = (spec: Spec = {}) => defaultCloneSet(beta(spec), undefined, gates);
 const filledV1alpha1 = (spec: SpecV1alpha1 = {}) => defaultCloneSetV1alpha1(alpha(spec), undefined, gates);
 
-test('a CloneSet that says little means one Pod, replaced a fifth at a time', () => {
+test('a minimal CloneSet has one Pod, and recreates a fifth at a time', () => {
   const { spec } = filled();
   assert.deepEqual([spec.replicas, spec.revisionHistoryLimit], [1, 10]);
   assert.deepEqual(spec.updateStrategy, {
@@ -40,7 +40,7 @@ test('a CloneSet that says little means one Pod, replaced a fifth at a time', ()
   });
 });
 
-test('in v1alpha1 likewise', () => {
+test('a minimal CloneSet of v1alpha1 gets the same defaults', () => {
   assert.deepEqual(filledV1alpha1().spec.updateStrategy, {
     type: 'ReCreate',
     partition: 0,
@@ -53,11 +53,11 @@ test('in v1alpha1 likewise', () => {
   );
 });
 
-test('on deletion nothing is filled in', () => {
+test('OnDelete gets no rolling update defaults', () => {
   assert.deepEqual(filled({ updateStrategy: { type: 'OnDelete' } }).spec.updateStrategy, { type: 'OnDelete' });
 });
 
-test('templates get what is hashed, and no more', () => {
+test('templates get exactly the defaults that are hashed', () => {
   assert.deepEqual(filled().spec.template, {
     metadata: { creationTimestamp: null, labels: { app: 'web' } },
     spec: {
@@ -80,18 +80,18 @@ test('templates get what is hashed, and no more', () => {
   });
 });
 
-test('without the gate, or when the template has not changed, templates stay as they are', () => {
+test('without the gate, or if the template is unchanged, templates get no defaults', () => {
   const without = featureGates({ TemplateNoDefaults: true });
   assert.equal(defaultCloneSet(beta(), undefined, without).spec.template.spec?.dnsPolicy, undefined);
   assert.equal(defaultCloneSet(beta({ replicas: 2 }), beta(), gates).spec.template.spec?.dnsPolicy, undefined);
 });
 
-test('what is complete is not touched, and keeps fields that nobody knows', () => {
+test('a complete CloneSet is returned unchanged, with unknown fields', () => {
   const complete = { ...filled(), surprise: true };
   assert.equal(defaultCloneSet(complete, undefined, gates), complete);
 });
 
-test('ports of the host follow those of containers, where that is asked for', () => {
+test('host ports default to container ports if enabled', () => {
   const hostNetwork = {
     ...template,
     spec: {
@@ -217,7 +217,7 @@ const faults: { is: string; spec: Spec; says?: RegExp }[] = [
   },
 ];
 for (const { is, spec, says } of faults) {
-  test(`a CloneSet ${is} is ${says ? 'refused' : 'taken'}`, () => {
+  test(`a CloneSet ${is} is ${says ? 'refused' : 'accepted'}`, () => {
     const found = [...validateCloneSet(filled(spec), gates)];
     if (says) assert.match(summary(found), says);
     else assert.deepEqual(found, []);
@@ -248,7 +248,7 @@ const named: { is: string; pod: Pod | undefined; says?: RegExp; old?: readonly s
   { is: "nobody's", pod: owned('x', { ownerReferences: [] }), says: /find pod a owner is not this CloneSet/ },
 ];
 for (const { is, pod, says, old } of named) {
-  test(`in v1alpha1 a Pod to delete that is ${is} is ${says ? 'refused' : 'taken'}`, () => {
+  test(`in v1alpha1 a Pod to delete that is ${is} is ${says ? 'refused' : 'accepted'}`, () => {
     const set = filledV1alpha1({ scaleStrategy: { podsToDelete: ['a'] } });
     const before = old && filledV1alpha1({ scaleStrategy: { podsToDelete: old } });
     const found = [...validateCloneSetV1alpha1(set, gates, () => pod, before)];
@@ -264,7 +264,7 @@ const deadlines: { deadline: number; minReady: number; says?: RegExp }[] = [
   { deadline: -1, minReady: 0, says: /must be greater than or equal to 0/ },
 ];
 for (const { deadline, minReady, says } of deadlines) {
-  test(`in v1alpha1 a deadline of ${deadline}s over ${minReady}s is ${says ? 'refused' : 'taken'}`, () => {
+  test(`in v1alpha1 a deadline of ${deadline}s over ${minReady}s is ${says ? 'refused' : 'accepted'}`, () => {
     const set = filledV1alpha1({ progressDeadlineSeconds: deadline, minReadySeconds: minReady });
     const found = [...validateCloneSetV1alpha1(set, gates, () => undefined)];
     if (says) assert.match(summary(found), says);
@@ -272,7 +272,7 @@ for (const { deadline, minReady, says } of deadlines) {
   });
 }
 
-test('in v1alpha1 only images change in place only', () => {
+test('in v1alpha1, InPlaceOnly permits only changed images', () => {
   const of = (container: object) =>
     filledV1alpha1({
       updateStrategy: { type: 'InPlaceOnly' },
@@ -286,14 +286,14 @@ test('in v1alpha1 only images change in place only', () => {
   );
 });
 
-test('a CloneSet is taken without what would be filled in in its Pods', () => {
+test('a template without defaulted fields is valid', () => {
   const open = featureGates({ TemplateNoDefaults: true });
   assert.deepEqual([...validateCloneSet(defaultCloneSet(beta({}), undefined, open), open)], []);
   const alone = defaultCloneSetV1alpha1(alpha({}), undefined, open);
   assert.deepEqual([...validateCloneSetV1alpha1(alone, open, () => undefined)], []);
 });
 
-test('of a CloneSet only the selector cannot change', () => {
+test('only the selector of a CloneSet is immutable', () => {
   const changed = filled({
     replicas: 9,
     minReadySeconds: 3,
@@ -327,7 +327,7 @@ const protection: { label?: string; replicas: number; isOn?: boolean; says?: str
   { label: 'Always', replicas: 3, isOn: false },
 ];
 for (const { label, replicas, isOn = true, says } of protection) {
-  test(`a workload of ${replicas} with protection ${label ?? 'unset'}${isOn ? '' : ', without the gate,'} ${says ? 'stays' : 'can go'}`, () => {
+  test(`a workload of ${replicas} with protection ${label ?? 'unset'}${isOn ? '' : ', without the gate,'} ${says ? 'cannot' : 'can'} be deleted`, () => {
     const labels = label ? { labels: { 'policy.kruise.io/delete-protection': label } } : {};
     const workload = { metadata: { name: 'web', ...labels }, spec: { replicas } };
     assert.equal(workloadDeletionFault(workload, featureGates({ ResourcesDeletionProtection: isOn })), says);

@@ -1,4 +1,4 @@
-/** What a CloneSet is taken to mean where it says nothing (cloneset.md §4.1). */
+/** Defaults of CloneSets. */
 import { type CloneSet, type CloneSetV1alpha1, cloneSet, cloneSetV1alpha1 } from '@kruise/api/kruise/cloneset';
 import { isSame } from '@kruise/machinery/json-value';
 import type { FeatureGates } from '../../feature-gates.ts';
@@ -58,7 +58,7 @@ function limits(
   return { partition, maxUnavailable, maxSurge, ...inPlace };
 }
 
-/** Where nothing had to be filled in, the object stays as it came, with all it has. */
+/** Returns the object as it was sent, with all its fields, if nothing was defaulted. */
 function unchangedIfSame<T>(object: T, given: T, filled: T): T {
   return isSame(given, filled) ? object : filled;
 }

@@ -1,4 +1,4 @@
-/** What a CloneSet must be to be taken in (cloneset.md §4.2 to §4.5). */
+/** Validation of CloneSets. */
 import type { Pod } from '@kruise/api/core/pod';
 import { validatePodTemplateSpec } from '@kruise/api/core/pod-spec.validate';
 import { validateOwnSelector, validateSelected } from '@kruise/api/core/workload.validate';
@@ -56,7 +56,7 @@ export function* validateCloneSetV1alpha1(
 const deadlinePath = 'spec.progressDeadlineSeconds';
 const never = 2147483647;
 
-/** Returns whether Pods to delete are named twice. */
+/** Validates fields of both versions. Returns whether podsToDelete has duplicates. */
 function* validateCommon({ metadata, spec }: AnyCloneSet, gates: FeatureGates): Generator<Cause, boolean> {
   yield* validateObjectMeta(metadata, { namespaced: true, name: subdomainName });
   yield* nonNegative('spec.replicas', spec.replicas);
@@ -64,7 +64,7 @@ function* validateCommon({ metadata, spec }: AnyCloneSet, gates: FeatureGates): 
   const isSelectorValid = yield* validateOwnSelector(spec.selector, rules, 'spec.selector');
   if (isSelectorValid) {
     yield* validateSelected(spec.selector, spec.template, 'spec.template');
-    // What would be filled in in Pods is no fault of a template that leaves it out.
+    // The template is validated with the defaults that its Pods would get, so that omitted fields are not reported.
     const template = withTemplateDefaults(spec.template, gates);
     yield* validatePodTemplateSpec(withClaimVolumes(template, spec.volumeClaimTemplates), 'spec.template');
   }
@@ -84,7 +84,7 @@ function* validateCommon({ metadata, spec }: AnyCloneSet, gates: FeatureGates): 
 
 const podsToDeletePath = 'spec.scaleStrategy.podsToDelete';
 
-/** Only names that are new are looked up: those that were there may well be gone by now. */
+/** Only added names are looked up, because the Pods of earlier names may already be deleted. */
 function* validatePodsToDelete(
   { metadata, spec }: CloneSetV1alpha1,
   findPod: FindPod,
@@ -163,7 +163,7 @@ function* validateLimits(
   }
 }
 
-/** Returns the number of Pods; none where it cannot be told. */
+/** Returns the number of Pods; undefined if it cannot be computed. */
 function* validateScaled(
   value: number | string,
   replicas: number,
@@ -195,7 +195,7 @@ function* validatePreDownload({ inPlaceUpdateStrategy }: CloneSetRollingUpdate, 
 
 function* validateUpdate(cloneSet: AnyCloneSet, old: AnyCloneSet): Generator<Cause> {
   yield* validateObjectMetaUpdate(cloneSet.metadata, old.metadata);
-  // Of all fields only the selector may not change.
+  // Only the selector is immutable.
   if (isSame(cloneSet.spec.selector, old.spec.selector)) return;
   yield forbidden(
     'spec',
@@ -203,7 +203,7 @@ function* validateUpdate(cloneSet: AnyCloneSet, old: AnyCloneSet): Generator<Cau
   );
 }
 
-/** Who is never to be recreated can be given nothing but other images. */
+/** With the type InPlaceOnly, only images may change. */
 function* validateInPlaceOnly(cloneSet: CloneSetV1alpha1, old: CloneSetV1alpha1): Generator<Cause> {
   const changes = jsonPatchOf(old.spec.template.spec ?? {}, cloneSet.spec.template.spec ?? {});
   const found = changes.find(({ op, path }) => op !== 'replace' || !/^\/containers\/\d+\/image$/.test(path));

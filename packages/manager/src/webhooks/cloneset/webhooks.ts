@@ -13,7 +13,7 @@ export function cloneSetDefaulting({ settings: { gates } }: WebhookContext): Web
   return handler<AnyCloneSet>((request) => {
     const { object, oldObject } = request;
     switch (versionOf(request)) {
-      // A request of a version has objects of that version.
+      // The objects of a request have its version.
       case 'v1beta1':
         return change(defaultCloneSet(object as CloneSet, oldObject as CloneSet | undefined, gates));
       case 'v1alpha1':
@@ -43,7 +43,7 @@ export function cloneSetValidating(context: WebhookContext): Webhook {
   });
 }
 
-/** The object as it would be, and as it is where there is one. */
+/** Returns the new object, and the old one if there is one. */
 function both<K extends typeof cloneSet | typeof cloneSetV1alpha1>(kind: K, request: RequestFor<AnyCloneSet>) {
   const { object, oldObject } = request;
   return [typed(kind, object), oldObject && typed(kind, oldObject)] as const;

@@ -61,7 +61,7 @@ const requests: readonly (readonly [Partial<ContainerRecreateRequestSpec>, strin
   [{ strategy: { failurePolicy: 'Retry' as 'Fail' } }, 'unknown failurePolicy Retry'],
 ];
 for (const [spec, fault] of requests) {
-  test(`a request for ${JSON.stringify(spec)} has ${fault ? 'a fault' : 'none'}`, () =>
+  test(`a request for ${JSON.stringify(spec)} is ${fault ? 'invalid' : 'valid'}`, () =>
     assert.equal(faultOfRequest(requestOf(spec)), fault));
 }
 
@@ -77,11 +77,11 @@ const containers: readonly (readonly [ContainerRecreateRequestSpec['containers']
   [[{ name: 'third' }], 'no containerID in third containerStatus, maybe the container has not been initialized'],
 ];
 for (const [asked, fault] of containers) {
-  test(`of ${asked.map(({ name }) => name).join(' and ')} there is ${fault ?? 'nothing to be said'}`, () =>
+  test(`a request for ${asked.map(({ name }) => name).join(' and ')} reports ${fault ?? 'no error'}`, () =>
     assert.equal(faultOfContainers(requestOf({ containers: asked }), pod), fault));
 }
 
-test('only a Pod that runs somewhere will do, or one whose sidecars are being ended', () => {
+test('only a running Pod, or one whose sidecars are being terminated, is accepted', () => {
   assert.equal(faultOfPod(pod), undefined);
   const ended: Pod = { ...pod, status: { phase: 'Succeeded' } };
   assert.equal(faultOfPod(ended), 'not allowed to recreate containers in an inactive Pod');
@@ -93,7 +93,7 @@ test('only a Pod that runs somewhere will do, or one whose sidecars are being en
   assert.equal(faultOfPod(waiting), 'not allowed to recreate containers in a pending Pod');
 });
 
-test('a request is filled in with what is to be known of the Pod', () => {
+test('a request is filled in with the required facts about the Pod', () => {
   const { metadata, spec } = filledIn(requestOf({ containers: [{ name: 'main' }, { name: 'second' }] }), pod, node);
   assert.deepEqual(metadata.labels, {
     mine: '1',
@@ -113,7 +113,7 @@ test('a request is filled in with what is to be known of the Pod', () => {
   ]);
 });
 
-test('where a node is but a name, the request says so', () => {
+test('a request for a virtual node is labelled', () => {
   const virtual: Node = { ...node, metadata: { name: 'a', labels: { type: 'virtual-kubelet' } } };
   assert.equal(filledIn(requestOf(), pod, virtual).metadata.labels?.['type'], 'virtual-kubelet');
 });

@@ -1,4 +1,4 @@
-/** What a ContainerRecreateRequest must ask for, and what is noted in it of the Pod (operations.md §A5). */
+/** Validation of ContainerRecreateRequests, and the fields that are filled in from the Pod. */
 import type { Container } from '@kruise/api/core/container';
 import type { Node } from '@kruise/api/core/node';
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
@@ -11,12 +11,12 @@ import { recreateActiveLabel, recreateNodeNameLabel, recreatePodUidLabel } from 
 import { findCondition } from '@kruise/machinery/conditions';
 import { isPodActive } from '@kruise/machinery/pods';
 
-/** A request in either version: they are filled in alike. */
+/** A request in either version. Both are filled in alike. */
 export type AnyRequest = ContainerRecreateRequest | ContainerRecreateRequestV1alpha1;
 
 const shortestDeadlineSeconds = 3;
 
-/** What is wrong with a request whatever the Pod; undefined if nothing is. */
+/** Returns an error of the request that does not depend on the Pod; undefined if it is valid. */
 export function faultOfRequest({ spec }: AnyRequest): string | undefined {
   const { podName, containers, activeDeadlineSeconds: deadline, strategy = {} } = spec;
   const { terminationGracePeriodSeconds: grace, unreadyGracePeriodSeconds: unready, failurePolicy } = strategy;
@@ -31,15 +31,15 @@ export function faultOfRequest({ spec }: AnyRequest): string | undefined {
   return undefined;
 }
 
-/** Why nothing can be restarted in a Pod now; undefined if it can. */
+/** Returns the reason why no container of a Pod can be restarted now; undefined if containers can be restarted. */
 export function faultOfPod(pod: Pod): string | undefined {
-  // A Pod whose sidecars are being ended is over, and they are not.
+  // SidecarTerminator has completed the Pod, although its sidecars may still run.
   const isEnding = findCondition(pod.status?.conditions, 'SidecarTerminated') !== undefined;
   if (!isPodActive(pod) && !isEnding) return 'not allowed to recreate containers in an inactive Pod';
   return pod.spec?.nodeName ? undefined : 'not allowed to recreate containers in a pending Pod';
 }
 
-/** What is wrong with the containers of a request; undefined if nothing is. */
+/** Returns an error of the containers of a request; undefined if they are valid. */
 export function faultOfContainers({ spec }: AnyRequest, pod: Pod): string | undefined {
   const names = new Set<string>();
   for (const { name, preStop, ports, statusContext } of spec.containers) {
@@ -58,7 +58,7 @@ export function faultOfContainers({ spec }: AnyRequest, pod: Pod): string | unde
   return undefined;
 }
 
-/** The request with what is to be known of the Pod, its node and its containers. */
+/** Returns the request with the required facts about the Pod, its node and its containers. */
 export function filledIn<T extends AnyRequest>(request: T, pod: Pod, node: Node): T {
   const { metadata, spec } = request;
   const { strategy = {} } = spec;
@@ -73,7 +73,7 @@ export function filledIn<T extends AnyRequest>(request: T, pod: Pod, node: Node)
         [recreateActiveLabel]: 'true',
         [recreateNodeNameLabel]: pod.spec?.nodeName ?? '',
         [recreatePodUidLabel]: pod.metadata.uid ?? '',
-        // Where nodes are but a name, their provider sees to it.
+        // The provider of virtual nodes handles the request.
         ...(type === 'virtual-kubelet' ? { type } : {}),
       },
     },
@@ -89,7 +89,7 @@ export function filledIn<T extends AnyRequest>(request: T, pod: Pod, node: Node)
   };
 }
 
-/** How a container is to be stopped, and which one it is. */
+/** Returns the identity of a container and the way to stop it. */
 function factsOf(pod: Pod, name: string): Omit<ContainerRecreateRequestContainer, 'name'> {
   const { lifecycle, ports } = containerOf(pod, name)!;
   const { containerID = '', restartCount } = statusOf(pod, name)!;

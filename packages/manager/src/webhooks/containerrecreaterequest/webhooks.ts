@@ -19,7 +19,7 @@ const versions: {
   v1alpha1: containerRecreateRequestV1alpha1,
 };
 
-/** Fills in requests as they are made, and keeps them as they are from then on. */
+/** Defaults requests when they are created, and makes their spec immutable afterwards. */
 export function containerRecreateRequestFilling(context: WebhookContext): Webhook {
   return handler<AnyRequest>(async (request) => {
     if (!context.settings.gates.KruiseDaemon) return refuse(403, 'feature-gate KruiseDaemon is not enabled');
@@ -50,7 +50,7 @@ async function fillIn({ client }: WebhookContext, object: AnyRequest, namespace:
   return containerFault ? refuse(400, containerFault) : change(filledIn(object, found, foundNode));
 }
 
-/** What comes of something, or why nothing does. */
+/** Returns the result of a promise, or its error. */
 async function attempt<T>(promise: Promise<T>): Promise<readonly [T | undefined, unknown]> {
   try {
     return [await promise, undefined];
@@ -69,7 +69,7 @@ function judgeChange(object: AnyRequest, old: AnyRequest): Verdict<never> {
     if (object.metadata.labels?.[label] === old.metadata.labels?.[label]) continue;
     return refuse(403, `not allowed to update immutable label ${label}`);
   }
-  // In v1beta1 it is a condition.
+  // v1beta1 has a condition instead.
   const acquired = old.metadata.annotations?.[recreateUnreadyAcquired];
   const isOlder = old.apiVersion.endsWith('/v1alpha1');
   if (isOlder && acquired && object.metadata.annotations?.[recreateUnreadyAcquired] !== acquired) {

@@ -20,17 +20,17 @@ function setOf(spec: object = {}): DaemonSet {
 }
 
 const filled = (spec: object = {}) => defaultDaemonSet(daemonSet, setOf(spec)) as DaemonSet;
-// The versions differ in how their rolling updates are called.
+// The versions name the types of rolling updates differently.
 const filledV1alpha1 = (spec: object = {}) =>
   defaultDaemonSet(daemonSetV1alpha1, setOf(spec) as DaemonSetV1alpha1) as DaemonSetV1alpha1;
 const rolling = (rollingUpdate: object): Spec => ({ updateStrategy: { type: 'RollingUpdate', rollingUpdate } });
-/** What is wrong, in one text; nothing where nothing is. */
+/** Returns all errors as one text; empty if there is none. */
 function faults(set: DaemonSet): string {
   const found = [...validateDaemonSet(set, { version: 'v1beta1', gates })];
   return found.length === 0 ? '' : summary(found);
 }
 
-test('a set that says little means one node at a time, and its template stays as it came', () => {
+test('a minimal DaemonSet updates one node at a time, and its template gets no defaults', () => {
   const { burstReplicas, revisionHistoryLimit, updateStrategy, template: kept } = filled().spec;
   assert.deepEqual([burstReplicas, revisionHistoryLimit], [250, 10]);
   assert.deepEqual(updateStrategy, {
@@ -40,14 +40,14 @@ test('a set that says little means one node at a time, and its template stays as
   assert.equal(kept.spec?.restartPolicy, undefined);
 });
 
-test('where one limit is said the other is not filled in', () => {
+test('if one limit is set, the other gets no default', () => {
   assert.deepEqual(filled(rolling({ maxSurge: 1 })).spec.updateStrategy?.rollingUpdate, {
     rollingUpdateType: 'Standard',
     maxSurge: 1,
   });
 });
 
-test('Surging is an old name for a surge of one', () => {
+test('Surging becomes a maxSurge of one', () => {
   const surging = rolling({ rollingUpdateType: 'Surging' });
   assert.deepEqual(filledV1alpha1(surging).spec.updateStrategy?.rollingUpdate, {
     rollingUpdateType: 'Standard',
@@ -57,7 +57,7 @@ test('Surging is an old name for a surge of one', () => {
   assert.equal(filled(surging).spec.updateStrategy?.rollingUpdate?.rollingUpdateType, 'Surging');
 });
 
-test('on deletion nothing is filled in', () => {
+test('OnDelete gets no rolling update defaults', () => {
   assert.deepEqual(filled({ updateStrategy: { type: 'OnDelete' } }).spec.updateStrategy, { type: 'OnDelete' });
 });
 
@@ -68,7 +68,7 @@ const accepted: { readonly name: string; readonly spec: object }[] = [
   { name: 'a share that is kept', spec: rolling({ partition: '30%' }) },
   { name: 'a hook before deletion', spec: { lifecycle: { preDelete: { labelsHandler: { a: 'b' } } } } },
 ];
-for (const { name, spec } of accepted) test(`${name} is taken in`, () => assert.equal(faults(filled(spec)), ''));
+for (const { name, spec } of accepted) test(`${name} is accepted`, () => assert.equal(faults(filled(spec)), ''));
 
 const refused: { readonly name: string; readonly spec: object; readonly fault: RegExp }[] = [
   {
@@ -135,9 +135,10 @@ const refused: { readonly name: string; readonly spec: object; readonly fault: R
     fault: /spec\.template\.spec\.containers: Required value/,
   },
 ];
-for (const { name, spec, fault } of refused) test(`${name}: refused`, () => assert.match(faults(filled(spec)), fault));
+for (const { name, spec, fault } of refused)
+  test(`${name} is refused`, () => assert.match(faults(filled(spec)), fault));
 
-test('who it is for cannot be changed; the rest can', () => {
+test('the selector is immutable, all other fields are mutable', () => {
   const old = filled();
   const rules = { version: 'v1beta1', gates } as const;
   const other = { metadata: { labels: { app: 'x' } }, spec: template.spec };

@@ -1,4 +1,4 @@
-/** What a DaemonSet is taken to mean where it says nothing (daemonset.md §3.1). Its template stays as it came. */
+/** Defaults of DaemonSets. The template is not defaulted. */
 import {
   type DaemonSet,
   type DaemonSetV1alpha1,
@@ -29,13 +29,13 @@ export function defaultDaemonSet(kind: AnyKind, object: AnySet): AnySet {
       updateStrategy: { ...updateStrategy, type, ...rolling },
     },
   };
-  // Where nothing had to be filled in, the object stays as it came, with all it has. What is filled in fits the version.
+  // If nothing was defaulted, the object is returned as it was sent, with all its fields. The defaults fit the version.
   return isSame(given, filled) ? object : (filled as AnySet);
 }
 
 type Rolling = NonNullable<NonNullable<DaemonSetV1alpha1['spec']['updateStrategy']>['rollingUpdate']>;
 
-/** `Surging` is an old name for what is said by maxSurge now. */
+/** Replaces the type `Surging`, an old name for Standard with maxSurge. */
 function withoutSurging(rolling: Rolling): Rolling {
   if (rolling.rollingUpdateType !== 'Surging') return rolling;
   return { maxSurge: 1, maxUnavailable: 0, ...rolling, rollingUpdateType: 'Standard' };

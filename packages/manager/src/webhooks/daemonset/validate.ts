@@ -1,4 +1,4 @@
-/** What a DaemonSet must be to be taken in (daemonset.md §3.2). */
+/** Validation of DaemonSets. */
 import { validatePodTemplateSpec } from '@kruise/api/core/pod-spec.validate';
 import {
   isZero,
@@ -22,7 +22,7 @@ type AnySet = DaemonSet | DaemonSetV1alpha1;
 type Spec = AnySet['spec'];
 type Rolling = NonNullable<NonNullable<DaemonSetV1alpha1['spec']['updateStrategy']>['rollingUpdate']>;
 
-/** What the versions have in common, and what each says in its own words. */
+/** Rules that differ between the versions. */
 export type VersionRules = {
   readonly version: 'v1alpha1' | 'v1beta1';
   readonly gates: FeatureGates;
@@ -46,7 +46,7 @@ export function* validateDaemonSetUpdate(set: AnySet, old: AnySet, rules: Versio
 }
 
 function* validateSpec(spec: Spec, rules: VersionRules): Generator<Cause> {
-  // What would be filled in in Pods is no fault of a template that leaves it out.
+  // The template is validated with the defaults that its Pods would get, so that omitted fields are not reported.
   const template = withTemplateDefaults(spec.template, rules.gates);
   const faults = [...validateLabelSelector(spec.selector, 'spec.selector')];
   yield* faults;

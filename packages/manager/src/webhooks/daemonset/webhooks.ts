@@ -11,7 +11,7 @@ export function daemonSetDefaulting(_context: WebhookContext): Webhook {
   return handler<AnySet>((request) => {
     const version = versionOf(request);
     if (version !== 'v1beta1' && version !== 'v1alpha1') return unsupportedVersion(request);
-    // Whoever creates or updates something sends it along.
+    // Create and update requests always have an object.
     return change(defaultDaemonSet(kinds[version], request.object!));
   });
 }
@@ -22,7 +22,7 @@ export function daemonSetValidating({ settings: { gates } }: WebhookContext): We
     if (version !== 'v1beta1' && version !== 'v1alpha1') return unsupportedVersion(request);
     const rules = { version, gates } as const;
     const set = typed(kinds[version], request.object);
-    // The reference calls what is wrong with a new set its own fault, and clients know it so.
+    // OpenKruise answers an invalid new DaemonSet with status 500, and clients rely on it.
     if (!request.oldObject) return refuseFaults(validateDaemonSet(set, rules), 500);
     return refuseFaults(validateDaemonSetUpdate(set, typed(kinds[version], request.oldObject), rules));
   });

@@ -5,7 +5,7 @@ import { allow, type Webhook } from '@kruise/client/webhook';
 import { handler, refuse, type WebhookContext } from '../context.ts';
 import { deletionFault, tellOfProtection } from './label.ts';
 
-/** Definitions have all objects of their kind. */
+/** Deletion protection of CRDs: a CRD with objects of its kind is protected, because deleting it deletes them. */
 export function definitionProtecting({ client, settings: { gates }, onProtected }: WebhookContext): Webhook {
   return handler<CustomResourceDefinition>(async ({ oldObject, userInfo }) => {
     if (!oldObject) return allow();
@@ -27,7 +27,7 @@ export function definitionProtecting({ client, settings: { gates }, onProtected 
   });
 }
 
-/** How many objects of a kind there are that are not on their way out. */
+/** Returns the number of objects of a kind that are not terminating. */
 async function countObjects(client: Client, { spec }: CustomResourceDefinition): Promise<number> {
   const { group, versions, names } = spec!;
   const version = versions.find(({ storage }) => storage)?.name ?? '';
@@ -35,7 +35,7 @@ async function countObjects(client: Client, { spec }: CustomResourceDefinition):
     method: 'GET',
     path: `/apis/${group}/${version}/${names.plural}`,
   });
-  // Whatever the kind, its list has items with metadata.
+  // A list of any kind has items with metadata.
   const { items } = object as { readonly items: readonly { readonly metadata: ObjectMeta }[] };
   return items.filter(({ metadata }) => metadata.deletionTimestamp == null).length;
 }

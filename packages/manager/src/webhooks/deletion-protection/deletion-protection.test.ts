@@ -1,4 +1,4 @@
-/** What is labelled is not deleted, on a real API server. */
+/** Deletion protection on a real API server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deployment } from '@kruise/api/apps/deployment';
@@ -27,7 +27,7 @@ async function relabel<K extends Kind>({ client }: TestCluster, kind: K, name: s
 
 const containers = [{ name: 'main', image: 'app' }];
 
-test('a Deployment goes when its label lets it', async () => {
+test('a Deployment is deleted if its label permits it', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const reference = { name: 'web', namespace: 'default' };
@@ -44,7 +44,7 @@ test('a Deployment goes when its label lets it', async () => {
   await client.delete(deployment, reference);
 });
 
-test('a UnitedDeployment goes when its label lets it', async () => {
+test('a UnitedDeployment is deleted if its label permits it', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const reference = { name: 'web', namespace: 'default' };
@@ -63,7 +63,7 @@ test('a UnitedDeployment goes when its label lets it', async () => {
   await client.delete(unitedDeployment, reference);
 });
 
-test('a Service goes once nobody protects it as a whole', async () => {
+test('a Service is deleted once its protection is removed', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const reference = { name: 'web', namespace: 'default' };
@@ -73,7 +73,7 @@ test('a Service goes once nobody protects it as a whole', async () => {
   await client.delete(service, reference);
 });
 
-test('a namespace goes when nothing runs in it', async () => {
+test('a namespace is deleted if no Pod runs in it', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await client.create(namespace, { metadata: { name: 'team', ...labelled('Always') } });
@@ -89,7 +89,7 @@ test('a namespace goes when nothing runs in it', async () => {
   await client.delete(namespace, { name: 'team' });
 });
 
-test('where the gate is closed nothing is protected', async () => {
+test('with the gate disabled nothing is protected', async () => {
   await using cluster = await startTestCluster({ ResourcesDeletionProtection: false });
   const { client } = cluster;
   await client.create(namespace, { metadata: { name: 'team', ...labelled('Always') } });

@@ -4,8 +4,8 @@ import type { FeatureGates } from '../../feature-gates.ts';
 import type { WebhookContext } from '../context.ts';
 
 /**
- * Why an object may not be deleted; nothing if it may. `ofCascade` says what else would go with it, in words that follow
- * those of a refusal.
+ * Returns the reason why an object may not be deleted; undefined if it may be. `ofCascade` describes the dependents
+ * that would be deleted too, as the end of the refusal's message.
  */
 export function deletionFault(
   { labels, deletionTimestamp }: ObjectMeta,
@@ -19,7 +19,7 @@ export function deletionFault(
   return protection === 'Cascading' ? ofCascade(refusal) : undefined;
 }
 
-/** Notes that something was not deleted, and who wanted it to be. */
+/** Reports a refused deletion and its user. */
 export function tellOfProtection(
   onProtected: WebhookContext['onProtected'],
   {

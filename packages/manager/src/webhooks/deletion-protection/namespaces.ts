@@ -8,7 +8,7 @@ import { isPodActive } from '@kruise/machinery/pods';
 import { handler, refuse, type WebhookContext } from '../context.ts';
 import { deletionFault, tellOfProtection } from './label.ts';
 
-/** Namespaces have Pods in them, and claims that hold volumes. */
+/** Deletion protection of namespaces: a namespace with Pods or bound PVCs is protected. */
 export function namespaceProtecting({ caches, settings: { gates }, onProtected }: WebhookContext): Webhook {
   return handler<Namespace>(({ oldObject, userInfo }) => {
     if (!oldObject) return allow();

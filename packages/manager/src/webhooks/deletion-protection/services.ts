@@ -3,7 +3,7 @@ import { allow, type Webhook } from '@kruise/client/webhook';
 import { handler, refuse, type WebhookContext } from '../context.ts';
 import { deletionFault } from './label.ts';
 
-/** Services and Ingresses have nothing that would go with them. */
+/** Deletion protection of Services and Ingresses, which have no dependents. */
 export function wholeProtecting({ settings: { gates } }: WebhookContext): Webhook {
   return handler<{ readonly metadata: ObjectMeta }>(({ oldObject }) => {
     const fault = oldObject && deletionFault(oldObject.metadata, gates, () => undefined);

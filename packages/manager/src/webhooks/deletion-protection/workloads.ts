@@ -1,4 +1,4 @@
-/** Workloads that must not be deleted, because somebody labelled them so (protection.md §B3). */
+/** Deletion protection of workloads, by label. */
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import { allow, type RequestFor, type Verdict, type Webhook } from '@kruise/client/webhook';
 import type { FeatureGates } from '../../feature-gates.ts';
@@ -7,14 +7,14 @@ import { deletionFault, tellOfProtection } from './label.ts';
 
 type Workload = { readonly metadata: ObjectMeta; readonly spec?: { readonly replicas?: number } };
 
-/** Why a workload may not be deleted; nothing if it may. */
+/** Returns the reason why a workload may not be deleted; undefined if it may be. */
 export function workloadDeletionFault({ metadata, spec }: Workload, gates: FeatureGates): string | undefined {
   const replicas = spec?.replicas ?? 0;
   const kept = (refusal: string) => (replicas > 0 ? `${refusal} and replicas ${replicas}>0` : undefined);
   return deletionFault(metadata, gates, kept);
 }
 
-/** Whether a workload may be deleted; who tried in vain is told of elsewhere as well. */
+/** Refuses the deletion of a protected workload, and reports refused deletions. */
 export function protectFromDeletion(
   { settings, onProtected }: WebhookContext,
   { oldObject, kind, userInfo }: RequestFor<Workload>,
@@ -25,7 +25,7 @@ export function protectFromDeletion(
   return refuse(403, fault);
 }
 
-/** Deployments, ReplicaSets and StatefulSets of Kubernetes. */
+/** Deletion protection of Kubernetes' Deployments, ReplicaSets and StatefulSets. */
 export function workloadProtecting(context: WebhookContext): Webhook {
   return handler<Workload>((request) => protectFromDeletion(context, request));
 }

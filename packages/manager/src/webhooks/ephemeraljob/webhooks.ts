@@ -7,7 +7,7 @@ import { handler, refuse, refuseFaults } from '../context.ts';
 
 const containers = codecOf(ephemeralContainer);
 
-/** What an EphemeralJob must be to be taken in (jobs.md §3.4): its containers are all that is looked at. */
+/** Validation of EphemeralJobs: only their containers are validated. */
 export function ephemeralJobValidating(): Webhook {
   return handler<EphemeralJob>(({ object }) => {
     const given: unknown = object?.spec.template.ephemeralContainers ?? [];

@@ -2,7 +2,7 @@ import type { ImageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
 import { completionFault, imagesFault, nodesFault } from '../image-pull.validate.ts';
 import { parallelismFault } from '../parallelism.validate.ts';
 
-/** The first thing that is wrong with an ImageListPullJob (images.md §4.3). */
+/** Returns the first error of an ImageListPullJob. */
 export function imageListPullJobFault({ spec }: ImageListPullJob): string | undefined {
   const { images, parallelism = 0, completionPolicy } = spec;
   const where = nodesFault(spec) ?? imagesFault(images);

@@ -23,7 +23,7 @@ const list = (images: readonly string[]): ImageListPullJob => ({
   spec: { images, completionPolicy: { type: 'Always' } },
 });
 
-test('a job that says little ends, and spares nodes that have the image', () => {
+test('a minimal job completes, and skips nodes that have the image', () => {
   assert.deepEqual(defaultImagePullJob(job({ completionPolicy: {} })).spec, {
     image: 'app:v1',
     completionPolicy: { type: 'Always' },
@@ -32,12 +32,12 @@ test('a job that says little ends, and spares nodes that have the image', () => 
   });
 });
 
-test('half a policy is made whole', () => {
+test('an incomplete pull policy gets defaults', () => {
   const { pullPolicy } = defaultImagePullJob(job({ pullPolicy: { backoffLimit: 1 } })).spec;
   assert.deepEqual(pullPolicy, { timeoutSeconds: 600, backoffLimit: 1 });
 });
 
-test('a job is held once', () => {
+test('the finalizer of a job is added once', () => {
   const held = holdImagePullJob(job());
   assert.deepEqual(held.metadata.finalizers, ['apps.kruise.io/deletion-protection']);
   assert.equal(holdImagePullJob(held), held);
@@ -99,7 +99,7 @@ const jobs: { is: string; spec: Partial<ImagePullJob['spec']>; says?: string }[]
   },
 ];
 for (const { is, spec, says } of jobs) {
-  test(`a job ${is} is ${says ? 'refused' : 'taken'}`, () => assert.equal(imagePullJobFault(job(spec)), says));
+  test(`a job ${is} is ${says ? 'refused' : 'accepted'}`, () => assert.equal(imagePullJobFault(job(spec)), says));
 }
 
 const many = Array.from({ length: 256 }, (_, index) => `app:v${index}`);
@@ -115,7 +115,8 @@ const lists: { is: string; images: readonly string[]; says?: string }[] = [
   },
 ];
 for (const { is, images, says } of lists) {
-  test(`a list ${is} is ${says ? 'refused' : 'taken'}`, () => assert.equal(imageListPullJobFault(list(images)), says));
+  test(`a list ${is} is ${says ? 'refused' : 'accepted'}`, () =>
+    assert.equal(imageListPullJobFault(list(images)), says));
 }
 
 type Tags = NonNullable<NodeImage['spec']['images']>[string]['tags'];
@@ -126,7 +127,7 @@ const nodeImage = (tags: Tags): NodeImage => ({
   spec: { images: { app: { tags } } },
 });
 
-test('tags of a node are dated and put in order', () => {
+test('tags of a NodeImage get a creation time and are sorted', () => {
   const pullPolicy = { timeoutSeconds: 600, backoffLimit: 3 };
   const createdAt = '1970-01-01T00:00:00Z';
   assert.deepEqual(defaultNodeImage(nodeImage([{ tag: 'b' }, { tag: 'a' }]), 0).spec.images?.['app']?.tags, [
@@ -155,6 +156,6 @@ const tagCases: { is: string; tags: Tags; says?: string }[] = [
   },
 ];
 for (const { is, tags, says } of tagCases) {
-  test(`a tag ${is} is ${says ? 'refused' : 'taken'}`, () =>
+  test(`a tag ${is} is ${says ? 'refused' : 'accepted'}`, () =>
     assert.equal(nodeImageFault(defaultNodeImage(nodeImage(tags), 0)), says));
 }

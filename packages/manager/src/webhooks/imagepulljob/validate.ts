@@ -2,7 +2,7 @@ import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { completionFault, imageFault, nodesFault } from '../image-pull.validate.ts';
 import { parallelismFault } from '../parallelism.validate.ts';
 
-/** The first thing that is wrong with an ImagePullJob (images.md §3.4). */
+/** Returns the first error of an ImagePullJob. */
 export function imagePullJobFault({ spec }: ImagePullJob): string | undefined {
   const { image, parallelism = 0, completionPolicy, pullPolicy } = spec;
   const nodes = nodesFault(spec);

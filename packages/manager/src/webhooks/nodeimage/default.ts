@@ -3,7 +3,7 @@ import { compareStrings } from '@kruise/values/go-syntax';
 import { formatTime, type Instant } from '@kruise/values/time';
 import { withAttemptDefaults } from '../image-pull.default.ts';
 
-/** What a NodeImage is taken to mean where it says nothing; its tags are kept in order (images.md §2.2, §2.4). */
+/** Defaults of NodeImages. Sorts their tags. */
 export function defaultNodeImage(nodeImage: NodeImage, now: Instant): NodeImage {
   const { spec, status } = nodeImage;
   const images = mapValues(spec.images, (image) => ({

@@ -2,7 +2,7 @@ import type { ImageTagSpec, NodeImage } from '@kruise/api/kruise/nodeimage';
 
 const maxImages = 256;
 
-/** The first thing that is wrong with a NodeImage (images.md §2.4). */
+/** Returns the first error of a NodeImage. */
 export function nodeImageFault({ spec: { images = {} } }: NodeImage): string | undefined {
   const entries = Object.entries(images);
   if (entries.length > maxImages) return `spec images length ${entries.length} can not be more than ${maxImages}`;

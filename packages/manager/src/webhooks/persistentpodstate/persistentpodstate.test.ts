@@ -35,7 +35,7 @@ const refused: readonly (readonly [string, PersistentPodStateSpec, RegExp])[] = 
 const make = ({ client }: TestCluster, name: string, given: PersistentPodStateSpec, place = 'default') =>
   client.create(persistentPodState, { metadata: { name, namespace: place }, spec: given });
 
-test('a PersistentPodState that is no good is refused', async (t) => {
+test('an invalid PersistentPodState is refused', async (t) => {
   await using cluster = await startTestCluster();
   for (const [is, given, message] of refused) {
     await t.test(`one ${is}`, () =>
@@ -48,7 +48,7 @@ test('a PersistentPodState that is no good is refused', async (t) => {
   }
 });
 
-test('a workload has one in its namespace, in whatever version it is named', async () => {
+test('a workload has one PersistentPodState in its namespace, in any version', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await make(cluster, 'web', spec);
@@ -61,7 +61,7 @@ test('a workload has one in its namespace, in whatever version it is named', asy
   await make(cluster, 'another', { ...spec, targetRef: { ...targetRef, apiVersion: 'apps.kruise.io/v1beta1' } });
 });
 
-test('the workload stays, in both versions', async () => {
+test('the target workload is immutable in both versions', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const reference = { name: 'web', namespace: 'default' };
@@ -79,7 +79,7 @@ test('the workload stays, in both versions', async () => {
   assert.deepEqual(older.requiredPersistentTopology?.nodeTopologyKeys, ['rack', 'zone']);
 });
 
-test('other workloads are allowed by a list, however its keys are written', async () => {
+test('custom workloads are permitted by the allowlist, with keys in any case', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   const key = 'PPS_Watch_Custom_Workload_WhiteList';

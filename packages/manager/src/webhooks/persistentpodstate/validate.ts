@@ -1,4 +1,4 @@
-/** What a PersistentPodState must be to be taken in (persistentpodstate.md §4). */
+/** Validation of PersistentPodStates. */
 import type { PersistentPodState, PersistentPodStateSpec } from '@kruise/api/kruise/persistentpodstate';
 import { invalidStructure } from '@kruise/api/meta/go-value';
 import { isSame } from '@kruise/machinery/json-value';
@@ -8,7 +8,7 @@ import { isListed, isStatefulSet } from '../../persistentpodstate/white-list.ts'
 
 export type Surroundings = {
   readonly whiteList: readonly KindName[];
-  /** The PersistentPodStates there are for the same workload. */
+  /** Other PersistentPodStates of the same workload. */
   readonly rivals: readonly PersistentPodState[];
   readonly old?: PersistentPodState | undefined;
 };

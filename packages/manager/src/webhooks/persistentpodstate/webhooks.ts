@@ -11,7 +11,7 @@ import { handler, refuse, refuseFaults, unsupportedVersion, versionOf, type Webh
 import { inStoredVersion } from '../stored-version.ts';
 import { validatePersistentPodState } from './validate.ts';
 
-/** Faults are told as those of v1beta1, whatever was sent. */
+/** Errors are reported with the paths of v1beta1, whatever version was sent. */
 export function persistentPodStateValidating({ caches, settings }: WebhookContext): Webhook {
   return handler<PersistentPodState>((request) => {
     const version = versionOf(request);

@@ -28,12 +28,12 @@ const podOf = (apiVersion: string, annotation?: string): Pod => ({
 
 function made(pod: Pod, EnhancedLivenessProbe = true): Pod {
   const settings = managerSettings({ gates: featureGates({ EnhancedLivenessProbe }) });
-  // This part of the webhook asks nobody.
+  // This step reads neither caches nor the server.
   const context = { settings, caches: {} as Caches, client: {} as Client, now: () => 0, random: seededRandom(1) };
   return withoutLivenessProbes(pod, context);
 }
 
-test('liveness probes are noted and taken out where a Pod of Kruise asks for it', () => {
+test("liveness probes of Kruise's Pods are moved to an annotation on request", () => {
   const { metadata, spec } = made(podOf('apps.kruise.io/v1beta1', 'true'));
   assert.deepEqual(
     spec?.containers.map((container) => container.livenessProbe),
@@ -44,7 +44,7 @@ test('liveness probes are noted and taken out where a Pod of Kruise asks for it'
   ]);
 });
 
-test('other Pods keep theirs', () => {
+test('other Pods keep their liveness probes', () => {
   for (const pod of [
     podOf('apps/v1', 'true'),
     podOf('apps.kruise.io/v1beta1'),

@@ -4,7 +4,9 @@ import { stringify } from '@kruise/values/go-json';
 import type { WebhookContext } from '../context.ts';
 import { isOfKruise } from './readiness-gate.ts';
 
-/** Liveness probes are left to others than the kubelet, where a Pod of Kruise's asks for it (pod-admission.md §2.5). */
+/**
+ * Removes liveness probes from the Pods of Kruise that opt into enhanced liveness, where the kubelet does not run them.
+ */
 export function withoutLivenessProbes(pod: Pod, { settings }: Pick<WebhookContext, 'settings'>): Pod {
   const { metadata, spec } = pod;
   const isWanted = metadata.annotations?.[enhancedLivenessAnnotation] === 'true';

@@ -8,7 +8,7 @@ import type { Random } from '@kruise/values/random';
 import { barrierKey, barrierName } from '../../launch-priority.ts';
 import type { WebhookContext } from '../context.ts';
 
-/** Has containers wait for those of a higher priority (pod-admission.md §4.1). */
+/** Adds a barrier to each container, which waits for containers of a higher launch priority. */
 export function withLaunchBarriers(pod: Pod, { random }: Pick<WebhookContext, 'random'>): Pod {
   const containers = pod.spec?.containers ?? [];
   if (!pod.spec || containers.length === 1) return pod;
@@ -24,7 +24,7 @@ export function withLaunchBarriers(pod: Pod, { random }: Pick<WebhookContext, 'r
   return { ...named, spec: { ...pod.spec, containers: waiting } };
 }
 
-/** The priority of each container; nothing if they all start at once. */
+/** Returns the priority of each container; undefined if all start at once. */
 function prioritiesOf({ metadata }: Pod, containers: readonly Container[]): readonly number[] | undefined {
   // Of two containers the second has -1, and the first 0 rather than -0.
   if (metadata.annotations?.[launchPriorityAnnotation] === 'Ordered') return containers.map((_, index) => 0 - index);
@@ -42,7 +42,7 @@ function priorityOf({ env = [] }: Container): number {
 
 const maxPrefixLength = 58;
 
-/** The ConfigMap is named after the Pod, so that the Pod has to have a name by now. */
+/** Generates the name of the Pod, because the ConfigMap of the barrier is named after it. */
 function withName(pod: Pod, random: Random): Pod {
   const { name, generateName } = pod.metadata;
   if (name || !generateName) return pod;

@@ -23,7 +23,7 @@ const mark = ({ client }: TestCluster, name: string, app: string, ...probes: rea
     spec: { selector: { matchLabels: { app } }, probes },
   });
 
-/** What a new Pod tells of its probes: their names, and those of markers. */
+/** Returns the annotations of a new Pod about its probes: their names, and those of markers. */
 async function told({ client }: TestCluster, metadata: Partial<Pod['metadata']> = {}) {
   const { annotations = {} } = (
     await client.create(
@@ -46,7 +46,7 @@ async function told({ client }: TestCluster, metadata: Partial<Pod['metadata']> 
   return [probes.map(({ name }) => name).join(' '), annotations['kruise.io/podprobemarker-list']];
 }
 
-test('a Pod has the probes of its containers on it, each condition once', async () => {
+test('a Pod is annotated with the probes of its containers, one for each condition', async () => {
   await using cluster = await startTestCluster();
   const { podConditionType: _, ...silent } = probeOf('silent');
   await mark(cluster, 'z', 'web', probeOf('idle'), probeOf('warm', 'side'), probeOf('lost', 'none'), silent);
@@ -62,7 +62,7 @@ test('a Pod has the probes of its containers on it, each condition once', async 
   assert.deepEqual(await told(cluster, named), ['else', 'other']);
 });
 
-test('a Pod has no probes on it with the gate closed', async () => {
+test('with the gate disabled a Pod has no probe annotations', async () => {
   await using cluster = await startTestCluster({ EnablePodProbeMarkerOnServerless: false });
   await mark(cluster, 'a', 'web', probeOf('idle'));
   await cluster.pass(1);

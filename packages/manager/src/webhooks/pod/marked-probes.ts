@@ -8,7 +8,7 @@ import { stringify } from '@kruise/values/go-json';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { WebhookContext } from '../context.ts';
 
-/** Tells whoever runs a Pod where no daemon is what to probe in it (operations.md §B5). */
+/** Annotates Pods on virtual nodes, which have no kruise-daemon, with the probes that their provider should run. */
 export function withMarkedProbes(pod: Pod, { caches, settings }: WebhookContext): Pod {
   if (!settings.gates.EnablePodProbeMarkerOnServerless || caches.of(podProbeMarker).size === 0) return pod;
   const { names, probes } = probesFor(pod, markersOf(pod, caches));
@@ -21,7 +21,7 @@ export function withMarkedProbes(pod: Pod, { caches, settings }: WebhookContext)
   return { ...pod, metadata: { ...pod.metadata, annotations } };
 }
 
-/** The markers a Pod names itself, or else those that are for it, in order of their names. */
+/** Returns the markers that a Pod names, otherwise those that select it, sorted by name. */
 function markersOf({ metadata }: Pod, caches: Caches): readonly PodProbeMarker[] {
   const { namespace = '', labels, annotations } = metadata;
   const markers = caches.of(podProbeMarker);
@@ -35,7 +35,7 @@ function markersOf({ metadata }: Pod, caches: Caches): readonly PodProbeMarker[]
 
 type Found = { readonly names: ReadonlySet<string>; readonly probes: readonly PodContainerProbe[] };
 
-/** Every probe of a container there is, but one for each condition; and of which markers they are. */
+/** Returns the probes of the Pod's containers, one for each condition, and their markers. */
 function probesFor({ spec }: Pod, markers: readonly PodProbeMarker[]): Found {
   const native = (spec?.initContainers ?? []).filter(isSidecar);
   const containers = new Set([...(spec?.containers ?? []), ...native].map(({ name }) => name));

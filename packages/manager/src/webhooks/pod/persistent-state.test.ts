@@ -10,7 +10,7 @@ const owner = { ...targetRef, uid: 'u', controller: true };
 const place = { name: 'places', namespace: 'default' };
 const labels = { zone: 'north', host: 'a' };
 
-/** Has it written down where two Pods of a workload were, and lets everybody see that. */
+/** Records the topology of two Pods of a workload, and waits until the caches show it. */
 async function remember({ client, pass }: TestCluster, spec: Partial<PersistentPodStateSpec>) {
   const selector = { matchLabels: { app: 'web' } };
   const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'main', image: 'app' }] } };
@@ -35,7 +35,7 @@ const newPod = (name: string, change: Partial<Pod['spec']> = {}, ownerReferences
     spec: { containers: [{ name: 'main', image: 'app' }], ...change },
   }) as Pod;
 
-/** What a new Pod asks for in the end. */
+/** Returns the node affinity and annotations of a new Pod. */
 async function wishes({ client }: TestCluster, given: Pod) {
   const { metadata, spec } = await client.create(pod, given, { dryRun: true });
   return {
@@ -49,7 +49,7 @@ const none = { by: undefined, nodeSelector: undefined, affinity: undefined };
 const term = (key: string, value: string) => ({ matchExpressions: [{ key, operator: 'In', values: [value] }] });
 const requiredTerms = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'disk', operator: 'Exists' as const }] }] };
 
-test('a Pod is sent to where the last of its name was', async (t) => {
+test('a Pod gets affinity to the topology of the previous Pod of its name', async (t) => {
   await using cluster = await startTestCluster();
   const preferredPersistentTopology = [
     { weight: 7, preference: { keys: ['host', 'missing'] } },
@@ -57,7 +57,7 @@ test('a Pod is sent to where the last of its name was', async (t) => {
   ];
   await remember(cluster, { requiredPersistentTopology: { keys: ['zone', 'missing'] }, preferredPersistentTopology });
 
-  await t.test('by node labels it must and had better find', async () => {
+  await t.test('a Pod gets required and preferred node labels', async () => {
     assert.deepEqual(await wishes(cluster, newPod('web-0')), {
       by: 'places',
       nodeSelector: { zone: 'north' },
@@ -71,7 +71,7 @@ test('a Pod is sent to where the last of its name was', async (t) => {
       },
     });
   });
-  await t.test('in addition to what it asks for itself', async () => {
+  await t.test('a Pod keeps its own affinity in addition', async () => {
     const preferred = { weight: 1, preference: term('disk', 'ssd') } as const;
     const asked = await wishes(
       cluster,
@@ -101,11 +101,11 @@ test('a Pod is sent to where the last of its name was', async (t) => {
     ['of a StatefulSet of Kruise', newPod('web-0', {}, [{ ...owner, apiVersion: 'apps.kruise.io/v1beta1' }])],
   ];
   for (const [is, given] of others) {
-    await t.test(`but not one ${is}`, async () => assert.deepEqual(await wishes(cluster, given), none));
+    await t.test(`a Pod ${is} gets no affinity`, async () => assert.deepEqual(await wishes(cluster, given), none));
   }
 });
 
-test('a Pod is sent nowhere by a key that its node did not have', async () => {
+test('a key that the node did not have adds no affinity', async () => {
   await using cluster = await startTestCluster();
   await remember(cluster, { requiredPersistentTopology: { keys: ['missing'] } });
   assert.deepEqual(await wishes(cluster, newPod('web-0')), none);

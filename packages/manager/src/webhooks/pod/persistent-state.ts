@@ -9,7 +9,7 @@ import type { WebhookContext } from '../context.ts';
 
 type Labels = { readonly [key: string]: string };
 
-/** Sends a Pod to where the last Pod of its name was, as far as its PersistentPodState says (persistentpodstate.md §8). */
+/** Adds node affinity to the topology of the previous Pod of the same name, according to its PersistentPodState. */
 export function withFormerTopology(pod: Pod, { caches, settings }: WebhookContext): Pod {
   const owner = controllerOf(pod);
   if (!owner || caches.of(persistentPodState).size === 0) return pod;
@@ -36,7 +36,10 @@ function requirementsOf(spec: PersistentPodStateSpec, labels: Labels): Requireme
   };
 }
 
-/** The Pod with what its nodes must or had better be like; what it asks for itself stays but for labels it must have now. */
+/**
+ * Returns the Pod with required and preferred node affinity. Its own terms stay, except for labels that are now
+ * required.
+ */
 function drawn(pod: Pod, stateName: string, { required, preferred }: Requirements): Pod {
   const { metadata, spec = { containers: [] } } = pod;
   const isRequired = Object.keys(required).length > 0;

@@ -19,7 +19,7 @@ const ownedBy = (apiVersion: string | undefined, gates: readonly string[] = []):
 });
 const gatesOf = (pod: Pod, all = false) => {
   const settings = managerSettings({ gates: featureGates({ KruisePodReadinessGate: all }) });
-  // This part of the webhook reads nothing from caches.
+  // This step reads no caches.
   const context = { settings, caches: {} as Caches, client: {} as Client, now: () => 0, random: seededRandom(1) };
   return withReadinessGate(pod, context).spec?.readinessGates?.map(({ conditionType }) => conditionType);
 };

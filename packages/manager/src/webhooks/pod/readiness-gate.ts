@@ -4,7 +4,7 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
 import type { WebhookContext } from '../context.ts';
 
-/** Pods of Kruise's workloads, or all Pods, are ready only if Kruise says so (pod-admission.md §2.1). */
+/** Adds Kruise's readiness gate to the Pods of Kruise's workloads, or to all Pods. */
 export function withReadinessGate(pod: Pod, { settings }: Pick<WebhookContext, 'settings'>): Pod {
   const isConcerned = settings.gates.KruisePodReadinessGate || isOfKruise(pod);
   if (!isConcerned || hasReadinessGate(pod, kruisePodReadyCondition)) return pod;
@@ -13,7 +13,7 @@ export function withReadinessGate(pod: Pod, { settings }: Pick<WebhookContext, '
   return { ...pod, spec: { ...spec, readinessGates } };
 }
 
-/** Whether a workload of Kruise made a Pod. */
+/** Reports whether a workload of Kruise owns a Pod. */
 export function isOfKruise(pod: Pod): boolean {
   const [group] = controllerOf(pod)?.apiVersion.split('/') ?? [];
   return group === appsGroup;

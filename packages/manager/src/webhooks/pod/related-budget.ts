@@ -4,7 +4,7 @@ import { isForPod, ownersOf } from '../../budget/association.ts';
 import { relatedTo } from '../../budget/pod-unavailable-budget.ts';
 import type { WebhookContext } from '../context.ts';
 
-/** Notes on a Pod which budget it belongs to: the first that is for it (pod-admission.md §2.3). */
+/** Annotates a Pod with the first PodUnavailableBudget that applies to it. */
 export function withRelatedBudget(pod: Pod, { caches, settings: { gates } }: WebhookContext): Pod {
   if (!gates.PodUnavailableBudgetDeleteGate && !gates.PodUnavailableBudgetUpdateGate) return pod;
   const { metadata } = pod;

@@ -22,7 +22,7 @@ async function change({ client, pass }: TestCluster, spec: SidecarSetSpec) {
 
 let made = 0;
 
-/** The images of a new Pod. */
+/** Returns the images of a new Pod. */
 async function imagesOfNewPod({ client }: TestCluster, labels: { readonly [key: string]: string } = {}) {
   const { spec } = await client.create(pod, {
     metadata: { name: `pod-${made++}`, namespace: 'default', labels: { app: 'web', ...labels } },
@@ -43,14 +43,14 @@ const matching: { is: string; spec: SidecarSetSpec; images: string }[] = [
   { is: 'paused', spec: { injectionStrategy: { paused: true } }, images: 'app' },
 ];
 for (const { is, spec, images } of matching) {
-  test(`a SidecarSet that is ${is} makes a Pod run ${images}`, async () => {
+  test(`a SidecarSet that is ${is} makes a Pod have the images ${images}`, async () => {
     await using cluster = await startTestCluster();
     await makeSet(cluster, spec);
     assert.equal(await imagesOfNewPod(cluster), images);
   });
 }
 
-test('a namespace that is labelled later is chosen from then on', async () => {
+test('a namespace is selected once it is labelled', async () => {
   await using cluster = await startTestCluster();
   await makeSet(cluster, { namespaceSelector: { matchLabels: { inject: 'yes' } } });
   await cluster.client.patch(
@@ -63,7 +63,7 @@ test('a namespace that is labelled later is chosen from then on', async () => {
   assert.equal(await imagesOfNewPod(cluster), 'side:v1 app');
 });
 
-test('v1alpha1 names a namespace', async () => {
+test('a SidecarSet of v1alpha1 selects a namespace by name', async () => {
   await using cluster = await startTestCluster();
   const spec = { selector, namespace: 'default', containers: [side()] };
   await cluster.client.create(sidecarSetV1alpha1, { metadata: { name: 'set' }, spec });
@@ -71,7 +71,7 @@ test('v1alpha1 names a namespace', async () => {
   assert.equal(await imagesOfNewPod(cluster), 'side:v1 app');
 });
 
-test('those that name namespaces go before others', async () => {
+test('SidecarSets that name namespaces are applied first', async () => {
   await using cluster = await startTestCluster({ EnableSortSidecarContainerByName: false });
   await makeSet(cluster, { containers: [side('a:v1', 'a')] }, 'a');
   const namespaceSelector = {
@@ -81,7 +81,7 @@ test('those that name namespaces go before others', async () => {
   assert.equal(await imagesOfNewPod(cluster), 'z:v1 a:v1 app');
 });
 
-test('a trial takes the place of its base', async () => {
+test('a canary replaces its base', async () => {
   await using cluster = await startTestCluster();
   await makeSet(cluster, { updateStrategy: { type: 'NotUpdate' } });
   await makeSet(cluster, { containers: [side('side:v2')], updateStrategy: { type: 'NotUpdate' } }, 'trial', {
@@ -135,7 +135,7 @@ for (const { name, policy = 'Always', update = {}, labels = {}, images } of revi
   });
 }
 
-test('a sidecar that is to start first has the containers of the Pod wait', async () => {
+test('a sidecar with a launch priority makes the containers of the Pod wait', async () => {
   await using cluster = await startTestCluster();
   const env = [{ name: 'KRUISE_CONTAINER_PRIORITY', value: '1' }];
   await makeSet(cluster, { containers: [{ ...side(), env }] });
@@ -147,7 +147,7 @@ test('a sidecar that is to start first has the containers of the Pod wait', asyn
   assert.deepEqual(barriers, ['p_1', 'p_0']);
 });
 
-test('no Pod is made where its revision is gone', async () => {
+test('a Pod is refused if the selected revision is gone', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   await makeSet(cluster, { customVersion: 'one' });

@@ -12,7 +12,7 @@ import { chosenRevision, restored } from '../../sidecarset/history.ts';
 import { withSidecarsOf } from '../../sidecarset/inject.ts';
 import type { WebhookContext } from '../context.ts';
 
-/** Gives a Pod the sidecars of every SidecarSet that is for it (sidecarset.md §8). */
+/** Injects the sidecars of every SidecarSet that selects the Pod. */
 export function withSidecars(pod: Pod, context: WebhookContext): Pod {
   if (!isPodActive(pod)) return pod;
   const { caches, settings, now } = context;
@@ -38,7 +38,7 @@ function isFor({ spec }: SidecarSet, { metadata }: Pod, caches: Caches): boolean
   return place !== undefined && selects(namespaceSelector, place.metadata.labels);
 }
 
-/** Those that name the namespaces they are for come first. */
+/** Sorts SidecarSets: those that name namespaces are applied first. */
 function inOrder(sidecarSets: readonly SidecarSet[]): readonly SidecarSet[] {
   const rank = (each: SidecarSet) => (namesNamespaces(each) ? 0 : 1);
   return sidecarSets.toSorted(
@@ -52,7 +52,7 @@ function namesNamespaces({ spec: { namespaceSelector } }: SidecarSet): boolean {
   return Object.hasOwn(matchLabels, key) || matchExpressions.some((each) => each.key === key && each.operator === 'In');
 }
 
-/** The SidecarSet as it is, or as it was at the revision that new Pods are to have (sidecarset.md §8.3). */
+/** Returns the SidecarSet, or its state at the revision that newly created Pods should get. */
 function suitable(found: SidecarSet, pod: Pod, { caches, settings, random }: WebhookContext): SidecarSet {
   const { injectionStrategy, updateStrategy = {} } = found.spec;
   const { revision } = injectionStrategy ?? {};

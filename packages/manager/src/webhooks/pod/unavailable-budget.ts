@@ -9,12 +9,14 @@ import type { WebhookContext } from '../context.ts';
 import type { Interference } from './validating.ts';
 
 /**
- * Who is overtaken asks the server at once, as the cache was behind; many deletions at once have the budget counted again
- * and again. Whoever wrote then gets time to be done.
+ * Delays after conflicts. The first retries read live at once, because the cache was stale. Many concurrent deletions
+ * make the controller recalculate the budget repeatedly, so later retries give it time to finish.
  */
 const waitsMs = [0, 0, 0, 500, 500];
 
-/** Asks the budget of a Pod before something makes the Pod unavailable, and takes it from the budget (protection.md §A8). */
+/**
+ * Checks the budget of a Pod before an operation makes the Pod unavailable, and charges the operation to the budget.
+ */
 export async function spendBudget(
   interference: Interference,
   context: WebhookContext,
@@ -38,13 +40,13 @@ export async function spendBudget(
       (newest) => {
         const result = askBudget(newest, pod, operation, gates, now());
         const left = result.isAllowed && !isDryRun ? result.left : undefined;
-        // A record may have been forgotten, and what it stood for been given to another.
+        // The record may have expired, and its share of the budget may have been given to another Pod.
         return { result, isDoubtful: result.isAllowed && !result.left, ...(left ? { object: left } : {}) };
       },
       waitsMs,
     );
   } catch (error) {
-    // What a budget that is gone would have said concerns nobody.
+    // A deleted budget allows everything.
     if (isNotFound(error)) return undefined;
     if (error instanceof StatusError) return refusal(operation, error.message);
     throw error;
@@ -54,7 +56,7 @@ export async function spendBudget(
   return refusal(operation, answer.why);
 }
 
-/** What is about to be done, if budgets are asked about it at all. */
+/** Returns the operation of a request; undefined if budgets do not cover it. */
 function operationIn(
   { operation, pod, updated }: Interference,
   { settings: { gates } }: WebhookContext,
@@ -64,18 +66,18 @@ function operationIn(
   return operationOf(pod, updated);
 }
 
-/** Whether nothing that a budget has recorded could change the answer. */
+/** Reports whether the answer does not depend on the records of a budget. */
 function isFree(answer: BudgetAnswer): boolean {
   return answer.isAllowed && !answer.left && !answer.isRecorded;
 }
 
-/** Those who drain nodes try again what there were too many requests for (the reference says 403 to them, too). */
+/** Refuses an operation. Clients that drain nodes retry on status 429. (OpenKruise answers 403 to them, too.) */
 function refusal(operation: ProtectedOperation, message: string): Verdict<never> {
   if (operation !== 'EVICT') return deny(message);
   return { refusal: failure({ code: 429, reason: 'TooManyRequests', message }) };
 }
 
-/** Notes that a Pod was protected: for whoever looks at it, and for the log. */
+/** Records an event on the Pod, and reports the refused deletion to the log. */
 function tell({ pod, username }: Interference, { record, onProtected }: WebhookContext): void {
   record?.({
     about: pod,

@@ -9,31 +9,31 @@ import { handler, refuse, type WebhookContext } from '../context.ts';
 import { spendBudget } from './unavailable-budget.ts';
 import { noteLeaving } from './workload-spread/leave.ts';
 
-/** What is about to be done to a Pod that is there. */
+/** An operation on an existing Pod. */
 export type Interference = {
   readonly operation: 'UPDATE' | 'DELETE' | 'EVICT';
-  /** The Pod as it is. */
+  /** The current Pod. */
   readonly pod: Pod;
-  /** The Pod as it is to be, where it is updated. */
+  /** The Pod after an update. */
   readonly updated?: Pod;
   readonly isDryRun: boolean;
   readonly username: string;
 };
 
 type Guard = {
-  /** A kind it goes by: where there is none of it, nobody is guarded by it. */
+  /** A kind that the guard reads. The guard is disabled where the kind is not served. */
   readonly reads: Kind;
-  /** Looks at what is about to be done to a Pod; returns a refusal, or nothing if it may be done. */
+  /** Checks an operation on a Pod. Returns a refusal; undefined if the operation is allowed. */
   readonly ask: (interference: Interference, context: WebhookContext) => Promise<Verdict<never> | undefined>;
 };
 
-/** In the order in which they are asked; none is after one that refuses. */
+/** Guards in order of evaluation. The first refusal ends the evaluation. */
 const guards: readonly Guard[] = [
   { ask: noteLeaving, reads: workloadSpread },
   { ask: spendBudget, reads: podUnavailableBudget },
 ];
 
-/** What is asked about Pods that are there: updates, deletions, evictions (pod-admission.md §3). */
+/** Validates updates, deletions and evictions of existing Pods. */
 export function podValidating(context: WebhookContext): Webhook {
   const { isServed = () => true } = context;
   const asked = guards.filter(({ reads }) => isServed(reads));
@@ -61,16 +61,16 @@ async function interferenceIn(
   const { username = '' } = userInfo;
   if (operation === 'CREATE' && subResource === 'eviction') {
     const { name = '', namespace = '' } = request;
-    // What is posted to this subresource is an eviction.
+    // The object of this subresource is an Eviction.
     const { deleteOptions } = object as Eviction;
     const isDryRun = dryRun || (deleteOptions?.dryRun?.length ?? 0) > 0;
-    // As it is now: a cache may not have seen yet that others rely on it.
+    // A live read, because the cache may not show yet that the Pod is available.
     const pod = await client.get(podKind, { namespace, name });
     return { operation: 'EVICT', pod, isDryRun, username };
   }
   const isOfPod = subResource === '' || (operation === 'UPDATE' && subResource === 'resize');
   if (!isOfPod || !oldObject) return undefined;
-  // What is asked about otherwise are Pods.
+  // All other requests are about Pods.
   const pod = oldObject as Pod;
   if (operation === 'DELETE') return { operation, pod, isDryRun: dryRun, username };
   if (operation !== 'UPDATE') return undefined;

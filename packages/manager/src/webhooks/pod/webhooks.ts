@@ -18,14 +18,14 @@ import { withRelatedBudget } from './related-budget.ts';
 import { withSidecars } from './sidecars.ts';
 import { withPlace } from './workload-spread/arrive.ts';
 
-/** A step in what is made of a new Pod; each is handed what the one before has made. */
+/** A step of the mutation of a new Pod. Each step gets the result of the previous one. */
 type Step = {
-  /** A kind it goes by: where there is none of it, the step is left out. */
+  /** A kind that the step reads. The step is skipped where the kind is not served. */
   readonly reads?: Kind;
   readonly take: (pod: Pod, context: WebhookContext, request: RequestFor<Pod>) => Pod | Promise<Pod>;
 };
 
-/** Their order counts: containers that are injected take part in what comes after. */
+/** Steps in order: injected containers take part in later steps. */
 const steps: readonly Step[] = [
   { take: withReadinessGate },
   { take: withPlace, reads: workloadSpread },
@@ -37,7 +37,7 @@ const steps: readonly Step[] = [
   { take: withMarkedProbes, reads: podProbeMarker },
 ];
 
-/** What is wrong with a Pod, or with what is to be made of it. */
+/** Errors that are caused by the Pod, or by the mutation requested for it. */
 const faults = [ParseError, StatusError, StrategicMergeError];
 
 export function podMutating(context: WebhookContext): Webhook {
@@ -55,7 +55,7 @@ export function podMutating(context: WebhookContext): Webhook {
       if (faults.some((fault) => error instanceof fault)) return refuse(500, (error as Error).message);
       throw error;
     }
-    // What was only filled in to work with is no change of the Pod.
+    // Metadata that was set only for the steps is not part of the patch.
     return pod === original ? allow() : change({ ...pod, metadata: { ...pod.metadata, ...given(object) } });
   });
 }

@@ -84,14 +84,14 @@ const cases: readonly (readonly [is: string, change: Partial<PodContainerProbe>,
   ],
 ];
 for (const [is, change, faults] of cases) {
-  test(`a probe that ${is} has ${faults.length} faults`, () => {
+  test(`a probe that ${is} has ${faults.length} errors`, () => {
     const found = faultsOf(markerOf([{ ...idle, ...change }]));
     assert.equal(found.length, faults.length, found.join('\n'));
     for (const [index, fault] of faults.entries()) assert.match(found[index]!, fault);
   });
 }
 
-test('probes are told apart by name and condition', () => {
+test('names and conditions of probes are unique', () => {
   assert.match(faultsOf(markerOf([idle, idle]))[0]!, /probe name must be unique/);
   assert.match(
     faultsOf(markerOf([idle, { ...idle, name: 'other' }]))[0]!,
@@ -99,12 +99,12 @@ test('probes are told apart by name and condition', () => {
   );
 });
 
-test('a marker has probes, and Pods', () => {
+test('a marker needs probes and a selector', () => {
   assert.match(faultsOf(markerOf([]))[0]!, /empty probes is not valid for PodProbeMarker/);
   assert.match(faultsOf(markerOf([idle], {}))[0]!, /empty selector is not valid for podProbeMarker/);
 });
 
-test('the Pods of a marker stay', () => {
+test('the selector of a marker is immutable', () => {
   assert.match(
     faultsOf(markerOf([idle]), markerOf([idle], { app: 'other' }))[0]!,
     /^selector: .*selector must be immutable$/,

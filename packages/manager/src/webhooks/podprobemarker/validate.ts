@@ -1,4 +1,4 @@
-/** What a PodProbeMarker must be to be taken in (operations.md §B4). */
+/** Validation of PodProbeMarkers. */
 import type { Probe } from '@kruise/api/core/probe';
 import { validatePort } from '@kruise/api/core/probe.validate';
 import type { PodContainerProbe, PodProbeMarker } from '@kruise/api/kruise/podprobemarker';
@@ -10,7 +10,7 @@ import { nonNegative, refusals } from '@kruise/api/meta/value.validate';
 import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/schema/field-error';
 import { validateHttpHeaderName, validateQualifiedName } from '@kruise/values/names';
 
-/** Conditions that Kubernetes and Kruise have themselves. */
+/** Condition types that Kubernetes and Kruise reserve. */
 const reservedNames = new Set([
   'PodScheduled',
   'Initialized',
@@ -37,7 +37,7 @@ function* validateSelector({ spec: { selector } }: PodProbeMarker): Generator<Ca
   }
 }
 
-/** What makes a probe a probe is looked at first, and nothing after the first that is none. */
+/** Validates the probe handlers first, and stops at the first invalid one. */
 function* validateProbes(probes: readonly PodContainerProbe[] | undefined): Generator<Cause> {
   if (!probes?.length) {
     const why = 'empty probes is not valid for PodProbeMarker.';

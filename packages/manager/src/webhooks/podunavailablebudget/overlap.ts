@@ -1,9 +1,9 @@
-/** Whether two selectors are taken to choose the same Pods, by the keys they name (protection.md §A6). */
+/** Approximate check whether two selectors match the same Pods, by the keys that they name. */
 import type { LabelSelector, LabelSelectorRequirement } from '@kruise/api/meta/label-selector';
 
 type Requirement = Pick<LabelSelectorRequirement, 'operator' | 'values'>;
 
-/** Those that name other keys are taken to choose other Pods, though there may be Pods that both choose. */
+/** Selectors with different keys are taken to match different Pods, although a Pod may match both. */
 export function looselyOverlap(a: LabelSelector, b: LabelSelector): boolean {
   const [first, second] = [requirementsOf(a), requirementsOf(b)];
   return first.size === second.size && [...first].every(([key, one]) => areCompatible(one, second.get(key)));
@@ -16,7 +16,7 @@ function requirementsOf({ matchLabels = {}, matchExpressions = [] }: LabelSelect
   ]);
 }
 
-/** Whether some Pod could meet both requirements on a label. */
+/** Reports whether a label can meet both requirements. */
 function areCompatible(one: Requirement, other: Requirement | undefined): boolean {
   if (!other) return false;
   const isOneOf = (...operators: readonly string[]) => operators.includes(other.operator);

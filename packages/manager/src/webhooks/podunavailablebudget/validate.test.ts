@@ -95,14 +95,14 @@ const cases: readonly (readonly [is: string, spec: PodUnavailableBudgetSpec, fau
   ],
 ];
 for (const [is, spec, faults] of cases) {
-  test(`a budget that ${is} has ${faults.length} faults`, () => {
+  test(`a budget that ${is} has ${faults.length} errors`, () => {
     const found = faultsOf(budgetOf(spec));
     assert.equal(found.length, faults.length, found.join('\n'));
     for (const [index, fault] of faults.entries()) assert.match(found[index]!, fault);
   });
 }
 
-test('the older annotation of the number of Pods is a number, and the one of the field', () => {
+test('the older replicas annotation must be a number, and equal the field', () => {
   const annotated = (text: string, more: PodUnavailableBudgetSpec = {}) =>
     faultsOf(
       budgetOf(
@@ -119,7 +119,7 @@ test('the older annotation of the number of Pods is a number, and the one of the
   assert.deepEqual(annotated('5'), []);
 });
 
-test('what a budget is for stays, its limit does not', () => {
+test('the selector of a budget is immutable, its limit is not', () => {
   const old = budgetOf({ selector, maxUnavailable: 1 });
   assert.deepEqual(faultsOf(budgetOf({ selector, minAvailable: 2 }), old), []);
   const changed = budgetOf({ selector: { matchLabels: { app: 'other' } }, maxUnavailable: 1 });
@@ -128,7 +128,7 @@ test('what a budget is for stays, its limit does not', () => {
   ]);
 });
 
-test('two budgets are not for one workload, in whatever version they name it', () => {
+test('two budgets cannot target the same workload, in any version', () => {
   const other = budgetOf(
     { targetRef: { ...targetRef, apiVersion: 'apps/v1beta1' }, maxUnavailable: 1 },
     { name: 'other' },
@@ -142,7 +142,7 @@ test('two budgets are not for one workload, in whatever version they name it', (
   assert.deepEqual(faultsOf(budgetOf({ targetRef, maxUnavailable: 1 }), undefined, [elsewhere]), []);
 });
 
-test('two budgets do not choose the same labels; a budget is not in its own way', () => {
+test('two budgets cannot select the same labels; a budget does not conflict with itself', () => {
   const budget = budgetOf({ selector, maxUnavailable: 1 });
   const other = budgetOf({ selector, maxUnavailable: 1 }, { name: 'other' });
   assert.match(

@@ -1,4 +1,4 @@
-/** What a PodUnavailableBudget must be to be taken in (protection.md §A6). */
+/** Validation of PodUnavailableBudgets. */
 import { validateAtMostAll, validateIntOrPercent } from '@kruise/api/core/workload.validate';
 import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { protectTotalReplicasAnnotation } from '@kruise/api/kruise/well-known';
@@ -14,7 +14,7 @@ import { looselyOverlap } from './overlap.ts';
 
 type Budget = PodUnavailableBudget;
 
-/** `others` are the budgets of the same namespace, the one there is of its name included. */
+/** Validates a budget. `others` are the budgets of the same namespace, including the stored one of the same name. */
 export function* validateBudget(budget: Budget, old: Budget | undefined, others: readonly Budget[]): Generator<Cause> {
   yield* validateTotalAnnotation(budget);
   yield* validateChoice(budget);
@@ -119,7 +119,7 @@ function* validateChange({ spec }: Budget, { spec: old }: Budget): Generator<Cau
   }
 }
 
-/** A Pod belongs to one budget. Of several that stand in the way the first is told of. */
+/** A Pod belongs to one budget. Reports the first conflicting budget. */
 function* validateConflicts(budget: Budget, all: readonly Budget[]): Generator<Cause> {
   const { targetRef, selector } = budget.spec;
   for (const { metadata, spec: other } of all) {

@@ -27,7 +27,7 @@ export function podUnavailableBudgetValidating({ caches, settings: { gates } }: 
   });
 }
 
-/** A budget in the version it is stored in, or why it has none. */
+/** Returns a budget in the storage version, or the reason why it cannot be converted. */
 function read(object: unknown, called: string): PodUnavailableBudget | string {
   try {
     return inStoredVersion(podUnavailableBudget, podUnavailableBudgetV1alpha1, object);

@@ -1,4 +1,4 @@
-/** What a ResourceDistribution must be to be taken in (protection.md §C4), as far as that can be told without asking. */
+/** Validation of ResourceDistributions, as far as it needs no request to the server. */
 import type { ResourceDistribution, ResourceDistributionTargets } from '@kruise/api/kruise/resourcedistribution';
 import { invalidStructure } from '@kruise/api/meta/go-value';
 import { validateObjectMeta } from '@kruise/api/meta/object-meta.validate';
@@ -12,7 +12,7 @@ export function validateDistributionMeta({ metadata }: ResourceDistribution): It
   return validateObjectMeta(metadata, { namespaced: false });
 }
 
-/** What is wrong with the kind of what is to be copied; undefined if nothing is. */
+/** Returns an error of the kind of the resource; undefined if it is valid. */
 export function faultOfKind({ spec: { resource } }: ResourceDistribution): Cause | undefined {
   const [group, version] = resource.apiVersion.includes('/')
     ? resource.apiVersion.split('/')

@@ -37,7 +37,7 @@ function stored(object: unknown): ResourceDistribution {
   return inStoredVersion(resourceDistribution, resourceDistributionV1alpha1, object);
 }
 
-/** What the server would say to the copy, asked for in the manager's own namespace and not kept. */
+/** Sends a dry-run creation of the copy in the manager's own namespace, and returns the server's error. */
 async function tryOut({ client, settings }: WebhookContext, { spec }: ResourceDistribution): Promise<readonly Cause[]> {
   const { resource } = spec;
   const copy = { ...resource, metadata: { ...resource.metadata, namespace: settings.namespace } };

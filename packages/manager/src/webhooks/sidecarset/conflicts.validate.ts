@@ -1,4 +1,4 @@
-/** Where two SidecarSets would do different things to the same Pod (sidecarset.md §5.5). */
+/** Conflicts between SidecarSets that select the same Pod. */
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { isSame } from '@kruise/machinery/json-value';
 import type { LabelSelector } from '@kruise/machinery/label-selector';
@@ -11,7 +11,7 @@ export function* validateConflicts(sidecarSet: SidecarSet, all: readonly Sidecar
   const others = all.filter(({ metadata: { name } }) => name !== own && name !== base);
   const rivals = others.filter((other) => mayMeet(sidecarSet, other));
   const { initContainers = [], containers = [], volumes = [] } = sidecarSet.spec;
-  // Of several rivals the last is told of.
+  // If several rivals conflict, the last one is reported.
   const rivalWith = (has: (rival: SidecarSet) => boolean) => rivals.findLast(has)?.metadata.name;
 
   for (const { name } of initContainers) {
@@ -42,20 +42,20 @@ export function* validateConflicts(sidecarSet: SidecarSet, all: readonly Sidecar
   }
 }
 
-/** Annotations that are written though the Pod has them. */
+/** Returns the annotation patches that overwrite values of the Pod. */
 function insistingPatches({ spec }: SidecarSet) {
   return (spec.patchPodMetadata ?? [])
     .filter(({ patchPolicy }) => patchPolicy !== 'Retain')
     .flatMap(({ annotations = {}, patchPolicy: policy }) => Object.keys(annotations).map((key) => ({ key, policy })));
 }
 
-/** Whether there could be a Pod that both are for. */
+/** Reports whether a Pod may be selected by both. */
 function mayMeet({ spec: a }: SidecarSet, { spec: b }: SidecarSet): boolean {
   if (a.namespaceSelector && b.namespaceSelector && !overlaps(a.namespaceSelector, b.namespaceSelector)) return false;
   return overlaps(a.selector ?? {}, b.selector ?? {});
 }
 
-/** Whether selectors are taken to have something in common. It goes by keys, and so errs on either side. */
+/** Reports whether selectors overlap. The check compares keys, so it may err on either side. */
 export function overlaps(a: LabelSelector, b: LabelSelector): boolean {
   return !isDisjoint(a, b) && !isDisjoint(b, a);
 }
@@ -71,7 +71,7 @@ function isDisjoint(one: LabelSelector, other: LabelSelector): boolean {
     (other.matchExpressions ?? []).some(({ key, operator, values = [] }) => {
       const known = allowed.get(key);
       if (operator === 'In') return excludes(key, values);
-      // A key without a value that is known is one that is not asked for, here and nowhere else.
+      // Exists overlaps only with a selector that does not mention the key, as in OpenKruise. This holds only here.
       if (operator === 'Exists') return known === undefined;
       if (operator === 'DoesNotExist') return known !== undefined;
       return known !== undefined && known !== 'any' && known.every((value) => values.includes(value));
@@ -79,7 +79,7 @@ function isDisjoint(one: LabelSelector, other: LabelSelector): boolean {
   );
 }
 
-/** The values that a selector asks for, by key. */
+/** Returns the values that a selector requires, by key. */
 function valuesOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector) {
   const allowed = new Map<string, readonly string[] | 'any'>(
     Object.entries(matchLabels).map(([key, value]) => [key, [value]]),

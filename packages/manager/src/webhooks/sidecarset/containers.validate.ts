@@ -15,7 +15,7 @@ import { evaluate } from '../../sidecarset/expression.ts';
 
 const codec = codecOf(typedSidecarContainer);
 
-/** What is wrong with sidecars: in what they add to containers, and as containers of a Pod (sidecarset.md §5.3). */
+/** Validates sidecars: their additional fields, and the containers as part of a Pod. */
 export function* validateContainers({ initContainers = [], containers = [], volumes = [] }: SidecarSetSpec) {
   for (const [index, container] of initContainers.entries()) {
     const { resourcesPolicy, restartPolicy } = container;
@@ -37,11 +37,11 @@ export function* validateContainers({ initContainers = [], containers = [], volu
 }
 
 function asContainer(container: SidecarContainer): Container {
-  // Its fields are those of a container and those a SidecarSet adds.
+  // A sidecar has the fields of a container and those that a SidecarSet adds.
   return codec.fromJson(container) as Container;
 }
 
-/** A Pod has to have a container. */
+/** A container for the validation, because a Pod must have one. */
 const placeholder: Container = {
   name: 'test',
   image: 'busybox',
@@ -80,7 +80,7 @@ function* validateSidecar(container: SidecarContainer, path: string): Generator<
   yield* validateResourcesPolicy(container, `${path}.resourcesPolicy`);
 }
 
-/** What a sidecar may say before it has been judged. */
+/** A sidecar before its validation. */
 type Loose = Pick<SidecarContainer, 'transferEnv'> & {
   readonly podInjectPolicy?: string;
   readonly shareVolumePolicy?: { readonly type?: string };
@@ -129,7 +129,7 @@ function* validatePattern(pattern: string, path: string): Generator<Cause> {
   }
 }
 
-/** An expression is tried out on 1. */
+/** Validates an expression by evaluating it for the value 1. */
 function* validateExpression(expression: string | undefined, variable: string, path: string): Generator<Cause> {
   if (!expression) return;
   try {

@@ -22,7 +22,7 @@ const filled = {
   shareVolumePolicy: { type: 'disabled' },
 };
 
-test('a SidecarSet that says little is made whole, and marked', () => {
+test('a minimal SidecarSet gets defaults and hashes', () => {
   const { spec, metadata } = defaultSidecarSet(set({ containers: [side()] }));
   assert.deepEqual(spec, {
     containers: [filled],
@@ -36,12 +36,12 @@ test('a SidecarSet that says little is made whole, and marked', () => {
   });
 });
 
-test('what is whole stays as it is', () => {
+test('a complete SidecarSet is unchanged', () => {
   const whole = defaultSidecarSet(set({ containers: [side()], initContainers: [side()], volumes: [{ name: 'v' }] }));
   assert.deepEqual(defaultSidecarSet(whole), whole);
 });
 
-test('hashes that somebody wrote are written over', () => {
+test('hashes set by a client are overwritten', () => {
   const annotations = { 'kruise.io/sidecarset-hash': 'mine', other: 'kept' };
   const { metadata } = defaultSidecarSet(set({ containers: [] }, { name: 'set', annotations }));
   assert.equal(metadata.annotations?.['other'], 'kept');
@@ -49,19 +49,19 @@ test('hashes that somebody wrote are written over', () => {
 });
 
 const containers: { name: string; container: Partial<SidecarContainer>; has: Partial<SidecarContainer> }[] = [
-  { name: 'the newest image is fetched every time', container: { image: 'side' }, has: { imagePullPolicy: 'Always' } },
+  { name: 'an image without a tag is always pulled', container: { image: 'side' }, has: { imagePullPolicy: 'Always' } },
   {
     name: 'a hot upgrade keeps its empty image',
     container: { upgradeStrategy: { upgradeType: 'HotUpgrade', hotUpgradeEmptyImage: 'empty' } },
     has: { upgradeStrategy: { upgradeType: 'HotUpgrade', hotUpgradeEmptyImage: 'empty' } },
   },
   {
-    name: 'a name that comes from the Pod has a version',
+    name: 'a field reference gets an apiVersion',
     container: { transferEnv: [{ sourceContainerNameFrom: { fieldRef: { fieldPath: 'metadata.name' } } }] },
     has: { transferEnv: [{ sourceContainerNameFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } }] },
   },
   {
-    name: 'a probe for life is made whole',
+    name: 'a liveness probe gets defaults',
     container: { livenessProbe: { httpGet: { port: 80 } } },
     has: {
       livenessProbe: {
@@ -74,7 +74,7 @@ const containers: { name: string; container: Partial<SidecarContainer>; has: Par
     },
   },
   {
-    name: 'a probe for the start is not',
+    name: 'a startup probe gets no defaults',
     container: { startupProbe: { httpGet: { port: 80 } } },
     has: { startupProbe: { httpGet: { port: 80 } } },
   },
@@ -86,12 +86,12 @@ for (const { name, container, has } of containers) {
   });
 }
 
-test('init containers come after those of the Pod', () => {
+test('init containers are injected after those of the Pod', () => {
   const { initContainers } = defaultSidecarSet(set({ initContainers: [side()] })).spec;
   assert.equal(initContainers?.[0]?.podInjectPolicy, 'AfterAppContainer');
 });
 
-test('volumes, metadata and revisions are made whole', () => {
+test('volumes, metadata and revisions get defaults', () => {
   const { volumes, patchPodMetadata, injectionStrategy } = defaultSidecarSet(
     set({
       volumes: [{ name: 'v' }, { name: 'm', configMap: { name: 'm' } }],

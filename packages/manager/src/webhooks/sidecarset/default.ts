@@ -1,4 +1,4 @@
-/** What a SidecarSet is taken to mean where it says nothing (sidecarset.md §4). */
+/** Defaults of SidecarSets. */
 import { defaultContainerButGrpc, defaultFieldRef } from '@kruise/api/core/container.default';
 import { type Volume, volume } from '@kruise/api/core/volume';
 import { defaultVolume } from '@kruise/api/core/volume.default';
@@ -13,13 +13,13 @@ import { type Codec, codecOf } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
 import { sidecarSetHash, sidecarSetHashWithoutImage } from '../../sidecarset/fingerprint.ts';
 
-// Its fields are those of a container and those a SidecarSet adds.
+// A sidecar has the fields of a container and those that a SidecarSet adds.
 const containers = codecOf(typedSidecarContainer) as Codec<SidecarContainer>;
 const volumes = codecOf(volume) as Codec<Volume>;
 
 /**
- * The SidecarSet with all that follows from it, the hashes of its sidecars among them. An empty list of containers, as it
- * was sent, is hashed as one, and then left out.
+ * Returns the SidecarSet with defaults and the hashes of its sidecars. An empty list of containers, as it was sent, is
+ * hashed as an empty list, and then omitted.
  */
 export function defaultSidecarSet(given: SidecarSet, sent = given): SidecarSet {
   const spec = withSpecDefaults(given.spec);
@@ -60,7 +60,7 @@ function withSpecDefaults(spec: SidecarSetSpec): SidecarSetSpec {
 
 function withContainerDefaults(place: NonNullable<SidecarContainer['podInjectPolicy']>) {
   return (container: SidecarContainer): SidecarContainer => {
-    // OpenKruise passes over startup probes, and what it does is part of the hash.
+    // OpenKruise sets no defaults of startup probes, and its defaults are part of the hash.
     const { startupProbe, ...rest } = containers.fromJson(container);
     const draft = rest as Draft<SidecarContainer>;
     draft.podInjectPolicy ||= place;

@@ -215,7 +215,7 @@ const alone: { is: string; set: SidecarSet; says: RegExp | '' }[] = [
   },
 ];
 for (const { is, set: given, says } of alone) {
-  test(`a SidecarSet ${is} is ${says === '' ? 'fine' : `refused: ${says.source}`}`, () => {
+  test(`a SidecarSet ${is} is ${says === '' ? 'accepted' : `refused: ${says.source}`}`, () => {
     if (says === '') assert.equal(faultsOf(given), '');
     else assert.match(faultsOf(given), says);
   });
@@ -241,7 +241,7 @@ const trials: { is: string; set: SidecarSet; old?: SidecarSet; others: readonly 
   { is: 'of one base for good', set: trial(), old: set(), others: [set({}, { name: 'base' })], says: /is immutable$/ },
 ];
 for (const { is, set: given, old, others, says } of trials) {
-  test(`a trial is ${is}`, () => {
+  test(`a canary is ${is}`, () => {
     const found = faultsOf(given, { ...(old ? { old } : {}), others });
     if (says === '') assert.equal(found, '');
     else assert.match(found, says);
@@ -343,7 +343,7 @@ const pairs: { a: LabelSelector; b: LabelSelector; overlap: boolean }[] = [
   { a: expression('a', 'In', 'h', 'i'), b: expression('a', 'NotIn', 'h', 'i'), overlap: false },
 ];
 for (const { a, b, overlap } of pairs) {
-  test(`${JSON.stringify(a)} and ${JSON.stringify(b)} ${overlap ? 'may meet' : 'never meet'}`, () => {
+  test(`${JSON.stringify(a)} and ${JSON.stringify(b)} ${overlap ? 'overlap' : 'do not overlap'}`, () => {
     assert.equal(overlaps(a, b), overlap);
     assert.equal(overlaps(b, a), overlap);
   });
@@ -381,12 +381,12 @@ const lists: { is: string; text?: string; allowsByDefault?: boolean; says: strin
   },
 ];
 for (const { is, text, allowsByDefault = false, says } of lists) {
-  test(`a white list that is ${is}: ${says ?? 'fine'}`, () => {
+  test(`an allowlist that is ${is}: ${says ?? 'accepted'}`, () => {
     assert.equal(metadataFault(patched, text, { allowsByDefault }), says);
     assert.equal(metadataFault(set(), text, { allowsByDefault }), undefined);
   });
 }
 
-test('a white list that is no JSON is no white list', () => {
+test('an allowlist that is not JSON is ignored', () => {
   assert.match(metadataFault(patched, '{', { allowsByDefault: true }) ?? '', /JSON/);
 });

@@ -1,4 +1,4 @@
-/** What is wrong with a SidecarSet (sidecarset.md §5). Paths and words are the reference's, odd as some paths are. */
+/** Validation of SidecarSets. Paths and messages are those of OpenKruise, although some paths are odd. */
 
 import { validateIntOrPercent } from '@kruise/api/core/workload.validate';
 import type { SidecarSet, SidecarSetSpec, SidecarSetUpdateStrategy } from '@kruise/api/kruise/sidecarset';
@@ -18,13 +18,13 @@ import { priorityFault, scatterFault } from '../update-order.validate.ts';
 import { validateConflicts } from './conflicts.validate.ts';
 import { validateContainers } from './containers.validate.ts';
 
-/** What else there is that a SidecarSet must fit in with. */
+/** Other objects that the validation of a SidecarSet reads. */
 export type Surroundings = {
-  /** Every SidecarSet there is. */
+  /** All SidecarSets. */
   readonly sidecarSets: readonly SidecarSet[];
   /** Throws a StatusError if there is no such revision. */
   readonly findRevision: (sidecarSet: SidecarSet, choice: RevisionChoice) => unknown;
-  /** Why it may not put its annotations on Pods; nothing if it may. */
+  /** Returns the reason why it may not patch annotations of Pods; undefined if it may. */
   readonly metadataFault: (sidecarSet: SidecarSet) => string | undefined;
 };
 
@@ -139,7 +139,7 @@ function* validateStrategy(strategy: SidecarSetUpdateStrategy): Generator<Cause>
   if (scatter) yield required(`${path}.scatterStrategy`, scatter);
 }
 
-/** A strategy as Go prints it. Of priorities it prints where they are in memory, which helps nobody. */
+/** Formats a strategy as Go prints it. Go prints priorities as memory addresses, which are useless to users. */
 function printed(strategy: SidecarSetUpdateStrategy): string {
   const { type, paused = false, selector = {}, partition, maxUnavailable, priorityStrategy } = strategy;
   const terms = (strategy.scatterStrategy ?? []).map(({ key, value }) => `{Key:${key} Value:${value}}`);
@@ -177,7 +177,10 @@ function* validatePodMetadata(sidecarSet: SidecarSet, { metadataFault }: Surroun
   }
 }
 
-/** A Pod cannot be given another container, so neither can a SidecarSet; nor can one become a pair, or cease to be. */
+/**
+ * Containers of Pods are immutable, so those of a SidecarSet are too. A sidecar cannot change its hot-upgrade type
+ * either.
+ */
 function* validateSameContainers({ containers = [] }: SidecarSetSpec, old: SidecarSetSpec): Generator<Cause> {
   const types = new Map(old.containers?.map(({ name, upgradeStrategy }) => [name, upgradeStrategy?.upgradeType]));
   for (const { name, upgradeStrategy } of containers) {

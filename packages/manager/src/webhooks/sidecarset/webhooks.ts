@@ -13,12 +13,12 @@ import { metadataFault } from './white-list.ts';
 
 const versions = { v1beta1: sidecarSet, v1alpha1: sidecarSetV1alpha1 };
 
-/** Both versions have all that is filled in. */
+/** Both versions have all fields with defaults. */
 export function sidecarSetDefaulting(): Webhook {
   return filling<SidecarSet>(versions, (given, _old, { object }) => defaultSidecarSet(given, object));
 }
 
-/** Faults are told as those of v1beta1, whatever was sent. */
+/** Errors are reported with the paths of v1beta1, whatever version was sent. */
 export function sidecarSetValidating(context: WebhookContext): Webhook {
   return judging<SidecarSet>(versions, (object, old) =>
     refuseFaults(validateSidecarSet(stored(object), surroundingsIn(context), old && stored(old)), 500),
@@ -27,12 +27,12 @@ export function sidecarSetValidating(context: WebhookContext): Webhook {
 
 function stored(object: SidecarSet): SidecarSet {
   const apiVersion = apiVersionOf(sidecarSet);
-  // Objects are plain JSON values, of which their types say more.
+  // Objects are plain JSON values with narrower types.
   const read =
     object.apiVersion === apiVersion
       ? object
       : (sidecarSetConversion.convert(object as unknown as JsonObject, apiVersion) as unknown as SidecarSet);
-  // Volumes are kept as they come, so that none are read as null.
+  // Volumes are kept as they were sent, so that a missing list is not decoded as null.
   const { volumes, ...spec } = read.spec;
   return { ...read, spec: { ...spec, ...(volumes ? { volumes } : {}) } };
 }

@@ -1,4 +1,4 @@
-/** Which annotations SidecarSets may put on Pods, as administrators say in a ConfigMap (sidecarset.md §8.6). */
+/** Allowlist of annotations that SidecarSets may patch on Pods, from a ConfigMap. */
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { isObject } from '@kruise/machinery/json-value';
 import { type LabelSelector, selectorOf } from '@kruise/machinery/label-selector';
@@ -7,7 +7,10 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
 
 type Rule = { readonly selector?: LabelSelector; readonly allowedAnnotationKeyExprs?: readonly string[] };
 
-/** Why a SidecarSet may not patch what it wants to; nothing if it may. Without any rule it is as `allowsByDefault` says. */
+/**
+ * Returns the reason why a SidecarSet may not patch its annotations; undefined if it may. Without rules,
+ * `allowsByDefault` decides.
+ */
 export function metadataFault(
   { metadata, spec }: SidecarSet,
   text: string | undefined,
@@ -34,6 +37,6 @@ export function metadataFault(
 
 function rulesIn(text: string): readonly Rule[] {
   const read: unknown = JSON.parse(text);
-  // Administrators write rules here, and nothing else.
+  // This key has only rules.
   return isObject(read) && Array.isArray(read['rules']) ? (read['rules'] as unknown as readonly Rule[]) : [];
 }

@@ -1,4 +1,4 @@
-/** How templates of volume claims may change that are carried out on claims there are (statefulset.md §3.3). */
+/** Permitted changes of PVC templates that are applied to existing PVCs. */
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { StatefulSet } from '@kruise/api/kruise/statefulset';
 import { invalidStructure } from '@kruise/api/meta/go-value';
@@ -9,13 +9,13 @@ import { isSameKind } from '../../controllers/statefulset/resize.ts';
 
 const path = 'spec.volumeClaimTemplates';
 
-/** Only their size may change, and only where storage can grow. Yields the first fault. */
+/** Only the size may change, and only where the storage class allows expansion. Yields the first error. */
 export function* validateClaimTemplatesUpdate(
   set: StatefulSet,
   old: StatefulSet,
   storageClasses: readonly StorageClass[],
 ): Generator<Cause> {
-  // What was asked for so far decides what may become of it.
+  // The previous strategy decides which changes are permitted.
   const { type = '' } = old.spec.volumeClaimUpdateStrategy ?? {};
   if (type === '' || type === 'OnDelete') return;
   const [templates, former] = [set, old].map(({ spec }) => spec.volumeClaimTemplates ?? []);
@@ -59,7 +59,7 @@ function* changeFaults(
   }
 }
 
-/** The newest of those that are marked so; only who names no class gets it. */
+/** Returns the default storage class, the newest if there are several, for a PVC that names no class. */
 function defaultClass(classes: readonly StorageClass[], name: string | undefined): StorageClass | undefined {
   if (name != null) return undefined;
   const isDefault = 'storageclass.kubernetes.io/is-default-class';

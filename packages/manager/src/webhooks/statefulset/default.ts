@@ -1,4 +1,4 @@
-/** What a StatefulSet is taken to mean where it says nothing (statefulset.md §3.1). */
+/** Defaults of StatefulSets. */
 import {
   type StatefulSet,
   type StatefulSetV1alpha1,
@@ -13,7 +13,7 @@ import { claimAsWritten, templateAsWritten, withClaimDefaults, withTemplateDefau
 type AnyKind = typeof statefulSet | typeof statefulSetV1alpha1;
 type AnySet = StatefulSet | StatefulSetV1alpha1;
 
-/** The set with what was left out. Of what v1alpha1 has no words for, nothing is filled in in its sets. */
+/** Returns the StatefulSet with defaults. Fields that v1alpha1 lacks get no defaults in its objects. */
 export function defaultStatefulSet(
   kind: AnyKind,
   object: AnySet,
@@ -38,7 +38,7 @@ export function defaultStatefulSet(
       ...(volumeClaimTemplates ? { volumeClaimTemplates: volumeClaimTemplates.map(claimOf) } : {}),
     },
   };
-  // Whoever writes a set leaves the status out. Where nothing else is filled in, it stays as it came, with all it has.
+  // Clients omit the status. If nothing else was defaulted, the object is returned as it was sent, with all its fields.
   return object.status === undefined && isSame(given, filled) ? object : filled;
 }
 
@@ -52,7 +52,7 @@ function strategyDefaults(strategy: Strategy): Strategy {
   return { ...strategy, type, rollingUpdate: { ...strategy.rollingUpdate, ...limits } };
 }
 
-/** What becomes of volume claims, where the gates let anything become of them. */
+/** Returns the defaults of PVC fields, as far as feature gates enable them. */
 function claimDefaults(spec: Partial<StatefulSet['spec']>, gates: FeatureGates) {
   const { whenDeleted, whenScaled } = spec.persistentVolumeClaimRetentionPolicy ?? {};
   const retention = { whenDeleted: whenDeleted || 'Retain', whenScaled: whenScaled || 'Retain' } as const;

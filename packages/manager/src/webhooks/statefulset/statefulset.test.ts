@@ -34,17 +34,17 @@ function setOf(spec: Spec = {}, metadata = {}): StatefulSet {
 
 const filled = (spec: Spec = {}, open: FeatureGates = gates, metadata = {}) =>
   defaultStatefulSet(statefulSet, setOf(spec, metadata), undefined, open) as StatefulSet;
-/** What is wrong, in one text; nothing where nothing is. */
+/** Returns all errors as one text; empty if there is none. */
 const told = (causes: readonly Cause[]) => (causes.length === 0 ? '' : summary(causes));
 const faults = (set: StatefulSet) => told([...validateStatefulSet(set, gates)]);
 
-test('a set is taken without what would be filled in in its Pods', () => {
+test('a template without defaulted fields is valid', () => {
   const set = filled({}, featureGates({ TemplateNoDefaults: true }));
   assert.equal(set.spec.template.spec?.restartPolicy, undefined);
   assert.equal(faults(set), '');
 });
 
-test('a set that says little means one Pod, in order, replaced one by one, and claims that are kept', () => {
+test('a minimal StatefulSet has one Pod, in order, updated one by one, and retains its PVCs', () => {
   const { template: _, selector: _selector, ...spec } = filled({}, resizing).spec;
   assert.deepEqual(spec, {
     replicas: 1,
@@ -59,12 +59,12 @@ test('a set that says little means one Pod, in order, replaced one by one, and c
   });
 });
 
-test('what is said stays though the type is not', () => {
+test('given values are kept even if the type is missing', () => {
   const { updateStrategy } = filled({ updateStrategy: { rollingUpdate: { partition: 3 } } }).spec;
   assert.deepEqual([updateStrategy?.type, updateStrategy?.rollingUpdate?.partition], ['RollingUpdate', 3]);
 });
 
-test('in v1alpha1 nothing is filled in that it has no words for', () => {
+test('in v1alpha1 fields that it lacks get no defaults', () => {
   const { apiVersion: _, ...object } = setOf();
   const older = { ...object, apiVersion: 'apps.kruise.io/v1alpha1' } as StatefulSetV1alpha1;
   const { spec } = defaultStatefulSet(statefulSetV1alpha1, older, undefined, resizing);
@@ -72,7 +72,7 @@ test('in v1alpha1 nothing is filled in that it has no words for', () => {
   assert.equal(spec.podManagementPolicy, 'OrderedReady');
 });
 
-test('a template that stays is not filled in', () => {
+test('an unchanged template gets no defaults', () => {
   const stored = setOf();
   const after = defaultStatefulSet(statefulSet, setOf({ replicas: 5 }), stored, gates);
   assert.equal(after.spec.template.spec?.restartPolicy, undefined);
@@ -96,7 +96,7 @@ const accepted: { readonly name: string; readonly spec: Spec }[] = [
   { name: 'five minutes until a Pod is relied on', spec: rolling({ minReadySeconds: 300 }) },
   { name: 'nothing but deletion', spec: { updateStrategy: { type: 'OnDelete' } } },
 ];
-for (const { name, spec } of accepted) test(`${name} is taken in`, () => assert.equal(faults(filled(spec)), ''));
+for (const { name, spec } of accepted) test(`${name} is accepted`, () => assert.equal(faults(filled(spec)), ''));
 
 const refused: { readonly name: string; readonly spec: object; readonly fault: RegExp }[] = [
   { name: 'fewer than no Pods', spec: { replicas: -1 }, fault: /spec\.replicas: Invalid value: -1: must be greater/ },
@@ -191,14 +191,14 @@ const refused: { readonly name: string; readonly spec: object; readonly fault: R
   },
 ];
 for (const { name, spec, fault } of refused) {
-  test(`${name}: refused`, () => assert.match(faults(filled(spec as Spec)), fault));
+  test(`${name} is refused`, () => assert.match(faults(filled(spec as Spec)), fault));
 }
 
-test('a name is one of a host', () => {
+test('a StatefulSet name must be a valid host name', () => {
   assert.match(faults(filled({}, gates, { name: 'web.one' })), /metadata\.name: Invalid value: "web\.one"/);
 });
 
-test('who it is for and how it works cannot be changed, and that is one fault', () => {
+test('immutable fields are reported as one error', () => {
   const old = filled();
   for (const spec of [{ serviceName: 'x' }, parallel, { selector: { matchLabels: { app: 'x' } } }]) {
     const found = [...validateStatefulSetUpdate({ ...old, spec: { ...old.spec, ...spec } }, old)];
@@ -209,7 +209,7 @@ test('who it is for and how it works cannot be changed, and that is one fault', 
   }
 });
 
-test('all else can be changed', () => {
+test('all other fields are mutable', () => {
   const old = filled();
   const spec: Spec = {
     replicas: 9,
@@ -225,7 +225,7 @@ test('all else can be changed', () => {
   assert.deepEqual([...validateStatefulSetUpdate({ ...old, spec: { ...old.spec, ...spec } }, old)], []);
 });
 
-test('who is never recreated can be given nothing but other images', () => {
+test('InPlaceOnly permits only changed images', () => {
   const spec = rolling({ podUpdatePolicy: 'InPlaceOnly' });
   const old = setOf(spec);
   assert.equal(inPlaceOnlyFault(setOf({ ...spec, template: templateOf('app:v2') }), old), undefined);
@@ -266,44 +266,52 @@ const classes = [
 }));
 
 const claimChanges = [
-  { name: 'a claim may grow', before: [claimOf('a', '1Gi', 'elastic')], after: [claimOf('a', '2Gi', 'elastic')] },
-  { name: 'a claim may shrink', before: [claimOf('a', '2Gi', 'elastic')], after: [claimOf('a', '1Gi', 'elastic')] },
   {
-    name: 'a class that says nothing is taken at its word',
+    name: 'a PVC template may grow',
+    before: [claimOf('a', '1Gi', 'elastic')],
+    after: [claimOf('a', '2Gi', 'elastic')],
+  },
+  {
+    name: 'a PVC template may shrink',
+    before: [claimOf('a', '2Gi', 'elastic')],
+    after: [claimOf('a', '1Gi', 'elastic')],
+  },
+  {
+    name: 'a class without allowVolumeExpansion permits growth',
     before: [claimOf('a', '1Gi', 'silent')],
     after: [claimOf('a', '2Gi', 'silent')],
   },
   {
-    name: 'where there is no class by default nothing is asked',
+    name: 'without a default class there is no check',
     before: [claimOf('a', '1Gi')],
     after: [claimOf('a', '2Gi')],
   },
   {
-    name: 'a claim cannot grow where storage cannot',
+    name: 'a PVC template cannot grow where storage cannot',
     before: [claimOf('a', '1Gi', 'fixed')],
     after: [claimOf('a', '2Gi', 'fixed')],
     fault: /storage class fixed does not support volume expansion/,
   },
   {
-    name: 'a claim whose class is not known cannot grow',
+    name: 'a PVC template of an unknown class cannot grow',
     before: [claimOf('a', '1Gi', 'lost')],
     after: [claimOf('a', '2Gi', 'lost')],
     fault: /spec\.volumeClaimTemplates\[a\]\.spec\.storageClassName: Invalid value: "lost": can not get sc/,
   },
   {
-    name: 'a claim keeps its class',
+    name: 'the class of a PVC template is immutable',
     before: [claimOf('a', '1Gi', 'elastic')],
     after: [claimOf('a', '1Gi', 'fixed')],
     fault: /volumeClaimTemplate can not be modified when OnRollingUpdate/,
   },
   {
-    name: 'a claim keeps its name',
+    name: 'the name of a PVC template is immutable',
     before: [claimOf('a', '1Gi')],
     after: [claimOf('b', '1Gi')],
     fault: /spec\.volumeClaimTemplates\[b\]\.name: Forbidden: volumeClaimTemplate name can not be modified/,
   },
   {
-    name: 'no claim is added',
+    name: 'a PVC template cannot be added',
     before: [],
     after: [claimOf('a', '1Gi')],
     fault: /volumeClaimTemplate can not be added or deleted when OnRollingUpdate/,
@@ -317,7 +325,7 @@ for (const { name, before, after, fault } of claimChanges) {
       told([...validateClaimTemplatesUpdate(setWith('OnPodRollingUpdate', after), setWith(oldType, before), classes)]);
     if (fault) assert.match(found('OnPodRollingUpdate'), fault);
     else assert.equal(found('OnPodRollingUpdate'), '');
-    // What was asked for before decides.
+    // The previous strategy decides.
     assert.equal(found('OnDelete'), '');
   });
 }

@@ -1,4 +1,4 @@
-/** What a StatefulSet must be to be taken in (statefulset.md §3.2, §3.3). */
+/** Validation of StatefulSets. */
 import {
   validateClaimRetention,
   validateManagementPolicy,
@@ -34,7 +34,7 @@ export function* validateStatefulSet({ metadata, spec }: StatefulSet, gates: Fea
   yield* nonNegative('spec.replicas', spec.replicas);
   const rules = { kind: 'statefulset', ifInvalid: '' };
   const isSelectorValid = yield* validateOwnSelector(spec.selector, rules, 'spec.selector');
-  // What would be filled in in Pods is no fault of a template that leaves it out.
+  // The template is validated with the defaults that its Pods would get, so that omitted fields are not reported.
   const template = withTemplateDefaults(spec.template, gates);
   if (isSelectorValid) yield* validateNumberedTemplate(spec.selector, template);
   const { restartPolicy, activeDeadlineSeconds } = spec.template.spec ?? {};
@@ -89,7 +89,7 @@ function* validateMaxUnavailable(
 function* validateUpdateStrategy(spec: Spec): Generator<Cause> {
   const path = 'spec.updateStrategy';
   const { type = '', rollingUpdate } = (spec.updateStrategy ?? {}) as {
-    // What came in may be anything.
+    // The value is not validated yet.
     readonly type?: string;
     readonly rollingUpdate?: RollingUpdateStatefulSetStrategy;
   };
@@ -121,7 +121,7 @@ function* validateUpdateStrategy(spec: Spec): Generator<Cause> {
   }
 }
 
-/** A Pod that takes longer to be relied on could keep an update from ever ending. */
+/** Upper limit of minReadySeconds. With a longer time, an update might never finish. */
 const maxMinReadySeconds = 300;
 
 function* validateRollingUpdate(rolling: RollingUpdateStatefulSetStrategy, spec: Spec, path: string): Generator<Cause> {
@@ -179,7 +179,7 @@ function immutablePart({ selector, serviceName = '', podManagementPolicy }: Spec
   return { selector, serviceName, podManagementPolicy };
 }
 
-/** What keeps a template from being changed where Pods are never to be recreated; nothing if it may be. */
+/** Returns the reason why the template may not change with the type InPlaceOnly; undefined if it may. */
 export function inPlaceOnlyFault(set: StatefulSet, old: StatefulSet): string | undefined {
   if (set.spec.updateStrategy?.rollingUpdate?.podUpdatePolicy !== 'InPlaceOnly') return undefined;
   const changes = jsonPatchOf(old.spec.template.spec ?? {}, set.spec.template.spec ?? {});

@@ -24,12 +24,12 @@ export function statefulSetDefaulting({ settings: { gates } }: WebhookContext): 
   return handler<AnySet>((request) => {
     const { object, oldObject } = request;
     const kind = kinds.get(versionOf(request));
-    // Whoever creates or updates something sends it along.
+    // Create and update requests always have an object.
     return kind ? change(defaultStatefulSet(kind, object!, oldObject, gates)) : unsupportedVersion(request);
   });
 }
 
-/** All that can be said in v1alpha1 is said the same way in v1beta1, and so held to the same rules. */
+/** All fields of v1alpha1 exist unchanged in v1beta1, so the same rules apply. */
 export function statefulSetValidating(context: WebhookContext): Webhook {
   return handler<AnySet>((request) => {
     if (!kinds.has(versionOf(request))) return unsupportedVersion(request);

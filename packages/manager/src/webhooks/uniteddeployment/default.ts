@@ -1,4 +1,4 @@
-/** What a UnitedDeployment is taken to mean where it says nothing (uniteddeployment.md §3). */
+/** Defaults of UnitedDeployments. */
 import type { StatefulSetSpec } from '@kruise/api/apps/statefulset';
 import type {
   Subset,
@@ -13,7 +13,7 @@ import { withClaimDefaults, withTemplateDefaults } from '../pod-template.default
 
 export type AnyUnitedDeployment = UnitedDeployment | UnitedDeploymentV1alpha1;
 
-/** The UnitedDeployment with what was left out. What it reports of itself is not for whoever writes it to say. */
+/** Returns the UnitedDeployment with defaults. The status in the request is dropped. */
 export function defaultUnitedDeployment(
   given: AnyUnitedDeployment,
   old: AnyUnitedDeployment | undefined,
@@ -40,16 +40,16 @@ export function defaultUnitedDeployment(
   };
   if (isSame(given, filled) && !hasFigures(given)) return given;
   const { status: _, ...sent } = filled;
-  // Where something changes all of it is written as Go's types do.
+  // If anything changes, the whole object is written as Go's types write it.
   return { ...sent, spec: { ...filled.spec, template: wholeTemplate(filled.spec.template) } };
 }
 
-/** Whether anything is reported; figures that are none are as good as no report. */
+/** Reports whether the status has any non-zero value. A status of zeros counts as no status. */
 function hasFigures({ status }: AnyUnitedDeployment): boolean {
   return Object.values(status ?? {}).some(Boolean);
 }
 
-/** Where one domain has a least or a most, all have a least. */
+/** If one subset has minReplicas or maxReplicas, all subsets get minReplicas. */
 function leastReplicas(subsets: readonly Subset[] | undefined): { readonly subsets?: readonly Subset[] } {
   if (!subsets) return {};
   const isElastic = subsets.some((subset) => subset.minReplicas !== undefined || subset.maxReplicas !== undefined);
@@ -58,7 +58,10 @@ function leastReplicas(subsets: readonly Subset[] | undefined): { readonly subse
   return { subsets: subsets.map((subset) => ({ ...subset, minReplicas: subset.minReplicas ?? 0 })) };
 }
 
-/** Pods and volume claims of StatefulSets of Kubernetes; other workloads are filled in when they are made. */
+/**
+ * Sets defaults of Pod and PVC templates of Kubernetes' StatefulSets. Other workloads get their defaults when they are
+ * created.
+ */
 function templateDefaults(template: SubsetTemplate, gates: FeatureGates): SubsetTemplate {
   const { statefulSetTemplate } = template;
   if (!statefulSetTemplate) return template;

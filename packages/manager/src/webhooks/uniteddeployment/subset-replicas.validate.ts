@@ -6,12 +6,15 @@ import { ParseError } from '@kruise/values/parse-error';
 import { replicasOfShare } from '../../controllers/uniteddeployment/shares.ts';
 
 const path = 'spec.topology.subsets';
-/** What a domain without a most is taken to have room for. */
+/** Capacity of a subset without maxReplicas. */
 const muchRoom = 1_000_000;
 
-/** How many Pods domains get: a share each, or a least and a most, but not both; and no more than there are. */
+/**
+ * Validates the replicas of subsets: each has replicas, or minReplicas and maxReplicas, but not both, and the sum must
+ * not exceed the total.
+ */
 export function* validateSubsetReplicas(replicas: number | undefined, subsets: readonly Subset[]): Generator<Cause> {
-  // As in the reference, for which this number stands for none.
+  // OpenKruise uses -1 for missing replicas.
   const total = replicas === -1 ? undefined : replicas;
   const sums = { replicas: 0, minReplicas: 0, maxReplicas: 0 };
   const counts = { replicas: 0, minReplicas: 0, maxReplicas: 0 };
@@ -53,7 +56,7 @@ export function* validateSubsetReplicas(replicas: number | undefined, subsets: r
   } else yield* validateSum(sums.replicas, total, { given: counts.replicas, of: subsets.length });
 }
 
-/** Returns how many Pods are meant; none where that cannot be told. */
+/** Returns the number of Pods of a subset; undefined if it cannot be computed. */
 function* validateShare(share: IntOrString, total: number | undefined, at: string): Generator<Cause, number> {
   try {
     return replicasOfShare(share, total);

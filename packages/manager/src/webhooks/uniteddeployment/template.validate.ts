@@ -17,7 +17,9 @@ import { withTemplateDefaults } from '../pod-template.default.ts';
 const path = 'spec.template';
 const all = 'statefulSetTemplate, advancedStatefulSetTemplate, cloneSetTemplate, or deploymentTemplate';
 
-/** One template, of which nothing is said that is set for each domain. Nothing is asked of one of CloneSets. */
+/**
+ * Requires exactly one template, without the fields that are set for each subset. A CloneSet template is not validated.
+ */
 export function* validateTemplate(
   { template = {}, selector }: UnitedDeploymentSpec,
   gates: FeatureGates,
@@ -47,7 +49,7 @@ export function* validateTemplate(
   }
 }
 
-/** Labels that the workloads are found by; and neither replicas nor a partition, which are each domain's own. */
+/** The labels must match the selector. Replicas and partition are not allowed, because each subset has its own. */
 function* validateCommon(
   template: SubsetTemplate,
   name: 'statefulSetTemplate' | 'advancedStatefulSetTemplate' | 'deploymentTemplate',
@@ -56,7 +58,7 @@ function* validateCommon(
   const sort = sorts.find((each) => each.template === name)!;
   const { metadata, spec } = templateOf(template, sort);
   if (!selects(selector, metadata?.labels)) {
-    // Labels of both sorts of StatefulSets are told of under one name.
+    // Labels of both kinds of StatefulSets are reported under one name.
     const told = name === 'deploymentTemplate' ? name : 'statefulSetTemplate';
     const detail = '`selector` does not match template `labels`';
     yield invalidStringMap(`${path}.${told}.metadata.labels`, metadata?.labels, detail);
@@ -71,7 +73,7 @@ function* validateCommon(
   }
 }
 
-/** The spec as it will be of a StatefulSet, as far as that is the same in every domain. */
+/** Returns the spec of the StatefulSets, as far as it is the same in every subset. */
 function normalized(spec: BuiltinStatefulSetSpec, selector: LabelSelector): BuiltinStatefulSetSpec {
   const { podManagementPolicy, updateStrategy = {} } = spec;
   const { partition: _, ...rollingUpdate } = updateStrategy.rollingUpdate ?? {};
@@ -88,20 +90,20 @@ function normalized(spec: BuiltinStatefulSetSpec, selector: LabelSelector): Buil
   };
 }
 
-/** What Kubernetes asks of the spec of a StatefulSet that is there already: only that its Service may have any name. */
+/** Validates the spec as Kubernetes validates an existing StatefulSet: only the name of its Service is unrestricted. */
 function validateBuiltinSpec(spec: BuiltinStatefulSetSpec): Generator<Cause> {
   const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: {}, spec } as const;
   return validateStatefulSetUpdate(set, set);
 }
 
-/** Faults of a spec, told of the place where it stands. */
+/** Prefixes the paths of causes with the path of their spec. */
 function* within(place: string, causes: Iterable<Cause>): Generator<Cause> {
   for (const cause of causes) {
     if (cause.field.startsWith('spec.')) yield { ...cause, field: `${place}${cause.field.slice('spec'.length)}` };
   }
 }
 
-/** What StatefulSets cannot change cannot be changed here either. */
+/** Fields that are immutable in StatefulSets are immutable here, too. */
 export function* validateTemplateUpdate(spec: UnitedDeploymentSpec, old: UnitedDeploymentSpec): Generator<Cause> {
   const [now, before] = [wholeTemplate(spec.template ?? {}), wholeTemplate(old.template ?? {})];
   if (now.statefulSetTemplate && before.statefulSetTemplate) {

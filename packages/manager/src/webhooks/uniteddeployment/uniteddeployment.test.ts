@@ -17,7 +17,7 @@ const labels = { app: 'web' };
 const selector = { matchLabels: labels };
 const podTemplate = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'app:v1' }] } };
 
-/** A template that says as little as it can. */
+/** Returns a minimal template. */
 const templateOf = (name: keyof SubsetTemplate, spec: object = {}, metadata: object = { labels }) =>
   ({ [name]: { metadata, spec: { selector, template: podTemplate, ...spec } } }) as SubsetTemplate;
 
@@ -45,7 +45,7 @@ const filled = (spec: Spec = {}, old?: Spec, open = gates) =>
     open,
   );
 
-/** What is wrong, in one text; nothing where nothing is. */
+/** Returns all errors as one text; empty if there is none. */
 function faults(spec: Spec, old?: Spec, open = gates): string {
   const read = (given: Spec) => typed(unitedDeployment, filled(given, undefined, open));
   const found = [
@@ -55,7 +55,7 @@ function faults(spec: Spec, old?: Spec, open = gates): string {
   return found.length === 0 ? '' : summary(found);
 }
 
-test('a UnitedDeployment that says little means one Pod, ten revisions, and an update of all', () => {
+test('a minimal UnitedDeployment has one Pod, ten revisions, and no partition', () => {
   const { replicas, revisionHistoryLimit, updateStrategy } = defaultUnitedDeployment(
     typed(unitedDeployment, { ...deploymentOf(), spec: { selector } }),
     undefined,
@@ -65,7 +65,7 @@ test('a UnitedDeployment that says little means one Pod, ten revisions, and an u
   assert.deepEqual(updateStrategy, { type: 'Manual', manualUpdate: {} });
 });
 
-test('what is said stays', () => {
+test('given values are kept', () => {
   const said: Spec = {
     replicas: 0,
     revisionHistoryLimit: 3,
@@ -101,7 +101,7 @@ for (const { is, subsets, result } of leasts) {
   });
 }
 
-test('only the Pods of StatefulSets of Kubernetes are filled in, and only where the template is new', () => {
+test("only new Pod templates of Kubernetes' StatefulSets get defaults", () => {
   const isFilled = (spec: Spec) =>
     Object.values(spec.template ?? {}).some((member) => member?.spec.template.spec?.restartPolicy !== undefined);
   const template = templateOf('statefulSetTemplate', {
@@ -117,12 +117,12 @@ test('only the Pods of StatefulSets of Kubernetes are filled in, and only where 
   }
 });
 
-test('where nothing is filled in, everything stays as it came', () => {
+test('a complete UnitedDeployment is unchanged', () => {
   const whole = typed(unitedDeployment, filled());
   assert.equal(defaultUnitedDeployment(whole, whole, gates), whole);
 });
 
-test('a status that is sent along is not taken, and the rest is written as Go writes it', () => {
+test('the status in a request is dropped, and the rest is written as Go writes it', () => {
   const whole = typed(unitedDeployment, filled());
   const status = { replicas: 9, updatedReplicas: 9, currentRevision: 'x' };
   const template = templateOf('deploymentTemplate');
@@ -290,27 +290,27 @@ const unsound: readonly { spec: Spec; fault: string }[] = [
 ];
 for (const { spec, fault } of unsound) {
   test(`a UnitedDeployment is refused with ${fault}`, () => {
-    // What Go prints of a structure is not for anybody to rely on.
+    // The printed form of a Go struct is not part of the contract.
     assert.equal(faults(spec).replace(/(v1beta1\.\w+)\{.*\}(?=: )/, '$1{…}'), fault);
   });
 }
 
-test('a name that is missing is told of twice', () => {
+test('a missing name is reported twice', () => {
   assert.match(faults(subsetsOf({ name: '' })), /subsets\[0\]\.name: Required value, .*invalid subset name/);
 });
 
-test('the Pods of other workloads are taken without what would be filled in', () => {
+test('Pod templates of other workloads are valid without defaulted fields', () => {
   for (const name of ['advancedStatefulSetTemplate', 'cloneSetTemplate', 'deploymentTemplate'] as const) {
     assert.equal(faults({ template: templateOf(name) }), '');
   }
 });
 
-test('the Pods of a StatefulSet of Kubernetes are not filled in where a gate says so, and refused', () => {
+test("with TemplateNoDefaults, Pod templates of Kubernetes' StatefulSets get no defaults and are refused", () => {
   const open = featureGates({ TemplateNoDefaults: true });
   assert.match(faults({ template: templateOf('statefulSetTemplate') }, undefined, open), /restartPolicy: Unsupported/);
 });
 
-test('a percentage of nothing that is known is refused', () => {
+test('a percentage of unknown replicas is refused', () => {
   const { replicas: _, ...spec } = deploymentOf(subsetsOf({ name: 'a', replicas: '50%' }, b)).spec;
   const unknown = typed(unitedDeployment, { ...deploymentOf(), spec });
   assert.match(

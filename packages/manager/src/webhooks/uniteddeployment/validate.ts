@@ -1,4 +1,4 @@
-/** What a UnitedDeployment must be to be taken in (uniteddeployment.md §4). */
+/** Validation of UnitedDeployments. */
 import { validateNodeSelectorTerm } from '@kruise/api/core/affinity.validate';
 import { validateTolerations } from '@kruise/api/core/toleration.validate';
 import type {
@@ -42,7 +42,7 @@ export function* validateUnitedDeploymentUpdate(
   yield* validateTopologyUpdate(spec.topology ?? {}, old.spec.topology ?? {});
 }
 
-/** Returns whether it can be matched with labels at all. */
+/** Validates the selector. Returns whether it can be matched against labels. */
 function* validateSelector({ selector, topology, template = {} }: UnitedDeploymentSpec): Generator<Cause, boolean> {
   const path = 'spec.selector';
   const faults = [...validateLabelSelector(selector, path)];
@@ -102,7 +102,7 @@ function* validateUpdateStrategy(
   }
 }
 
-/** Where a domain is does not change: its Pods would have to move. */
+/** The node selector of a subset is immutable, because its Pods would have to move. */
 function* validateTopologyUpdate({ subsets = [] }: Topology, old: Topology): Generator<Cause> {
   const former = new Map((old.subsets ?? []).map((subset) => [subset.name, subset]));
   for (const [index, subset] of subsets.entries()) {
@@ -115,7 +115,7 @@ function* validateTopologyUpdate({ subsets = [] }: Topology, old: Topology): Gen
   }
 }
 
-/** None at all is as good as an empty one. */
+/** Treats an empty object like a missing one. */
 function orEmpty(value: object | undefined): object | undefined {
   return value && Object.keys(value).length === 0 ? undefined : value;
 }

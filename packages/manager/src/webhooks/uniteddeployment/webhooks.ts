@@ -12,7 +12,7 @@ export function unitedDeploymentDefaulting({ settings: { gates } }: WebhookConte
   return filling<AnyUnitedDeployment>(versions, (given, old) => defaultUnitedDeployment(given, old, gates));
 }
 
-/** The versions differ in what is reported only, so both are held to the same rules. */
+/** The versions differ only in their status, so the same rules apply to both. */
 export function unitedDeploymentValidating(context: WebhookContext): Webhook {
   const { gates } = context.settings;
   return handler<AnyUnitedDeployment>((request) => {

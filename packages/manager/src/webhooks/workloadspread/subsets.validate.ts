@@ -1,4 +1,4 @@
-/** What the groups of a WorkloadSpread must be (workloadspread.md §5.1). */
+/** Validation of the subsets of a WorkloadSpread. */
 import { validateNodeSelectorTerm, validatePreferredTerms } from '@kruise/api/core/affinity.validate';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { validatePodSpec } from '@kruise/api/core/pod-spec.validate';
@@ -17,7 +17,7 @@ import { podType } from '../../patch-pod.ts';
 import { withClaimVolumes } from '../claim-volumes.ts';
 import { withTemplateDefaults } from '../pod-template.default.ts';
 
-/** What Pods of a workload are made of. */
+/** The Pod template and PVCs of a workload. */
 export type Template = {
   readonly template: PodTemplateSpec;
   readonly claims: readonly PersistentVolumeClaim[];
@@ -38,7 +38,7 @@ export function* validateSubsets(spec: WorkloadSpreadSpec, template: Template | 
     yield* validateNodes(subset, path);
     if (subset.patch && template) yield* validatePatch(subset.patch, template, `${path}.patch`);
     const fault = limits.faultOf(subset);
-    // Numbers that make no sense by themselves make none together.
+    // Invalid numbers are not compared with each other.
     if (fault) return yield invalidIntOrString(`${path}.maxReplicas`, subset.maxReplicas!, fault);
   }
   const [first] = subsets;
@@ -59,12 +59,12 @@ function* validateNodes(subset: WorkloadSpreadSubset, path: string): Generator<C
   yield* validateTolerations(tolerations, `${path}.tolerations`);
 }
 
-/** A Pod of the workload must still be one when it is patched. */
+/** Validates that a patched Pod of the workload is still a valid Pod. */
 function* validatePatch(patch: object, { template, claims, gates }: Template, path: string): Generator<Cause> {
   const text = stringifySorted(patch);
   try {
     const original = withClaimVolumes(template, claims);
-    // Objects are plain JSON values, of which their types say more; a template has what a Pod has.
+    // Objects are plain JSON values with narrower types. A template has the fields of a Pod.
     const merged = applyStrategicMergePatch(original as JsonObject, patch as JsonObject, podType) as PodTemplateSpec;
     const { metadata = {}, spec } = withTemplateDefaults(merged, gates);
     yield* validatePodSpec(spec ?? { containers: [] }, metadata, path);
@@ -75,7 +75,7 @@ function* validatePatch(patch: object, { template, claims, gates }: Template, pa
   }
 }
 
-/** What `maxReplicas` may be: all numbers or all percentages, and percentages of one whole. */
+/** Returns the limits in `maxReplicas`: all numbers or all percentages, and percentages must sum up to 100%. */
 function limitsOf({ subsets, targetRef }: WorkloadSpreadSpec) {
   const type = typeof subsets.find(({ maxReplicas }) => maxReplicas !== undefined)?.maxReplicas;
   let sum = 0;
@@ -94,7 +94,7 @@ function limitsOf({ subsets, targetRef }: WorkloadSpreadSpec) {
   };
 }
 
-/** Percents as the reference reads them here, with their sign or without. */
+/** Parses a percentage as OpenKruise does here, with or without a sign. */
 function percentage(text: string): number | undefined {
   const digits = text.replaceAll('%', '');
   return /^[-+]?\d+$/.test(digits) ? Number(digits) : undefined;

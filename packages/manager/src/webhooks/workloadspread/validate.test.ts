@@ -63,7 +63,7 @@ const taken: { is: string; spec: object }[] = [
   { is: 'patched before there is a workload', spec: only({ patch: { spec: { containers: 'none' } } }) },
 ];
 for (const { is, spec } of taken) {
-  test(`a WorkloadSpread ${is} is taken`, () => {
+  test(`a WorkloadSpread ${is} is accepted`, () => {
     assert.equal(faultsOf(spec), '');
   });
 }
@@ -179,7 +179,7 @@ for (const { is, spec, says } of refused) {
   });
 }
 
-test('what administrators allow must be readable', () => {
+test('an unreadable allowlist is reported', () => {
   const customWorkloads = () => {
     throw new ParseError('no list');
   };
@@ -193,7 +193,7 @@ test('a workload has one WorkloadSpread', () => {
   );
 });
 
-test('groups may change, and the version of the workload, but not the workload', () => {
+test('subsets and the version of the target may change, but not the target', () => {
   const old = spreadOf();
   assert.equal(faultsOf({ ...limited(1, 1, 1), ...target('apps.kruise.io/v1alpha1', 'CloneSet') }, {}, old), '');
   const changes = [target('apps.kruise.io/v1beta1', 'CloneSet', 'other'), target('apps/v1', 'Deployment')];
@@ -234,7 +234,7 @@ const patching: { is: string; patch: object; template?: PodTemplateSpec; says: s
   },
 ];
 for (const { is, patch, template = mounted('data'), says } of patching) {
-  test(`a patch that ${is} is ${says ? 'refused' : 'taken'}`, () => {
+  test(`a patch that ${is} is ${says ? 'refused' : 'accepted'}`, () => {
     const told = faultsOf(only({ patch }), { template: { template, claims, gates: featureGates() } });
     if (typeof says === 'string') assert.equal(told, says);
     else assert.match(told, says);

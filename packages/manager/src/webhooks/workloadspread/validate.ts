@@ -1,4 +1,4 @@
-/** What a WorkloadSpread must be to be taken in (workloadspread.md §5). */
+/** Validation of WorkloadSpreads. */
 import type {
   WorkloadSpread,
   WorkloadSpreadScheduleStrategy,
@@ -15,11 +15,13 @@ import { type CustomWorkload, entryFor } from '../../workloadspread/white-list.t
 import { type Template, validateSubsets } from './subsets.validate.ts';
 
 export type Surroundings = {
-  /** What administrators allow beside the usual workloads; throws `ParseError` if that cannot be read. */
+  /**
+   * Returns the workloads on the allowlist besides the built-in ones. Throws `ParseError` if the list cannot be parsed.
+   */
   readonly customWorkloads: () => readonly CustomWorkload[];
-  /** What Pods of the workload are made of; undefined if there is no such workload yet. */
+  /** The Pod template of the workload; undefined if the workload does not exist yet. */
   readonly template: Template | undefined;
-  /** The WorkloadSpreads there are for the same workload. */
+  /** Other WorkloadSpreads of the same workload. */
   readonly rivals: readonly WorkloadSpread[];
 };
 
@@ -73,12 +75,15 @@ function invalidTarget({ apiVersion, kind, name }: Reference, why: string): Caus
   return invalidStructure('spec.targetRef', 'v1beta1.TargetReference', { APIVersion: apiVersion, kind, name }, why);
 }
 
-/** Only the version may be another. */
+/** Reports whether two references are equal, except for their version. */
 function isSameTarget(a: Reference, b: Reference): boolean {
   return a.kind === b.kind && a.name === b.name && groupOf(a.apiVersion) === groupOf(b.apiVersion);
 }
 
-/** A group that had no room is tried again after 300 s; until then a Pod must have come to the last one. */
+/**
+ * Upper limit of rescheduleCriticalSeconds. An unschedulable subset is retried after 300 s; by then a Pod must have
+ * reached the last subset.
+ */
 const longestSeconds = 295;
 const maxInt32 = 2147483647;
 

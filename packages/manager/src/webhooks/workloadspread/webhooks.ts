@@ -9,7 +9,7 @@ import { inStoredVersion } from '../stored-version.ts';
 import type { Template } from './subsets.validate.ts';
 import { validateWorkloadSpread } from './validate.ts';
 
-/** Faults are told as those of v1beta1, whatever was sent. */
+/** Errors are reported with the paths of v1beta1, whatever version was sent. */
 export function workloadSpreadValidating(context: WebhookContext): Webhook {
   const { caches, settings } = context;
   return handler<WorkloadSpread>((request) => {
@@ -41,7 +41,7 @@ function templateOf(
   { caches, settings: { gates } }: WebhookContext,
 ): Template | undefined {
   const kind = targetRef && usualKindOf(targetRef);
-  // All usual workloads make Pods of a template, and some make claims for them.
+  // All built-in workloads have a Pod template, and some have PVC templates.
   const workload = kind && (caches.of(kind).get({ namespace, name: targetRef.name }) as Templated | undefined);
   if (!workload) return undefined;
   const { template = {}, volumeClaimTemplates: claims = [] } = workload.spec ?? {};

@@ -1,4 +1,4 @@
-/** Which new Pods are sent to a group, on a real API server. */
+/** Assignment of new Pods to subsets, on a real API server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
@@ -22,7 +22,7 @@ const template = { metadata: { labels }, spec: { containers: [{ name: 'main', im
 type Owner = { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string };
 const ownedBy = (owner: Owner) => ({ ownerReferences: [{ ...owner, controller: true }] });
 const ownerOf = (object: object): Owner => {
-  // What the server answers has all of these.
+  // Objects of the server have all of these fields.
   const { apiVersion, kind, metadata } = object as Omit<Owner, 'name' | 'uid'> & { metadata: Owner };
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
 };
@@ -37,35 +37,35 @@ async function spread({ client, pass }: TestCluster, targetRef: Omit<Owner, 'uid
   await pass(1);
 }
 
-/** The group that a new Pod of an owner is sent to; `-` if it is sent nowhere. */
+/** Creates a Pod of an owner, and returns its subset; `-` if it has none. */
 async function sent({ client }: TestCluster, owner: Owner, extra = {}): Promise<string> {
   const metadata = { namespace, generateName: 'web-', labels: { ...labels, ...extra }, ...ownedBy(owner) };
   const made = await client.create(pod, { metadata, spec: template.spec });
   return placementOf(made)?.subset ?? '-';
 }
 
-/** A CloneSet that makes no Pods itself. */
+/** Creates a CloneSet without replicas. */
 async function idle({ client }: TestCluster, name = 'web'): Promise<Owner> {
   return ownerOf(
     await client.create(cloneSet, { metadata: { namespace, name }, spec: { replicas: 0, selector, template } }),
   );
 }
 
-/** A ReplicaSet, for which nobody makes or deletes Pods here. */
+/** Creates a ReplicaSet whose Pods no controller creates or deletes here. */
 async function staffed({ client }: TestCluster, replicas: number): Promise<Owner> {
   const made = { metadata: { namespace, name: 'web' }, spec: { replicas, selector, template } };
   return ownerOf(await client.create(replicaSet, made));
 }
 
-test('a Pod of the workload is sent to the first group with a seat', async () => {
+test('a Pod of the workload gets the first subset with a free place', async () => {
   await using cluster = await startTestCluster();
-  // A CloneSet of no replicas would delete the first Pod, which frees its seat for the second.
+  // A CloneSet without replicas would delete the first Pod, which frees its place for the second.
   const owner = await staffed(cluster, 2);
   await spread(cluster, owner, {});
   assert.deepEqual([await sent(cluster, owner), await sent(cluster, owner)], ['a', 'b']);
 });
 
-test('Pods of others are not sent anywhere', async () => {
+test('Pods of other workloads get no subset', async () => {
   await using cluster = await startTestCluster();
   const [owner, other] = [await idle(cluster), await idle(cluster, 'other')];
   await spread(cluster, owner, {});
@@ -78,21 +78,21 @@ test('Pods of others are not sent anywhere', async () => {
   assert.equal(metadata.annotations, undefined);
 });
 
-test('only Pods with the labels asked for are sent', async () => {
+test('only Pods that match the target filter get a subset', async () => {
   await using cluster = await startTestCluster();
   const owner = await idle(cluster);
   await spread(cluster, owner, { targetFilter: { selector: { matchLabels: { role: 'worker' } } } });
   assert.deepEqual([await sent(cluster, owner), await sent(cluster, owner, { role: 'worker' })], ['-', 'a']);
 });
 
-test('a filter without a selector lets no Pod pass', async () => {
+test('a filter without a selector selects no Pod', async () => {
   await using cluster = await startTestCluster();
   const owner = await idle(cluster);
   await spread(cluster, owner, { targetFilter: { replicasPathList: ['spec.replicas'] } });
   assert.equal(await sent(cluster, owner), '-');
 });
 
-test('as many Pods as are made at once get no more seats than there are', async () => {
+test('concurrent creations never exceed the limit of a subset', async () => {
   await using cluster = await startTestCluster();
   const owner = await idle(cluster);
   await spread(cluster, owner, {
@@ -106,7 +106,7 @@ test('as many Pods as are made at once get no more seats than there are', async 
   assert.deepEqual([count('a'), count('b'), count('-')], [7, 5, 18]);
 });
 
-test('the place of a Pod that has ended is taken before anybody has counted', async () => {
+test('the place of a terminated Pod is free before the controller counts again', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const owner = await staffed(cluster, 2);
@@ -124,7 +124,7 @@ test('the place of a Pod that has ended is taken before anybody has counted', as
   assert.equal(await sent(cluster, owner), 'a');
 });
 
-test('a part of the Pods is a part of those the workload is to have', async () => {
+test('a percentage is relative to the replicas of the workload', async () => {
   await using cluster = await startTestCluster();
   const owner = await staffed(cluster, 4);
   await spread(cluster, owner, {
@@ -138,7 +138,7 @@ test('a part of the Pods is a part of those the workload is to have', async () =
   assert.deepEqual(all, ['a', 'a', 'b', 'b', '-']);
 });
 
-test('a Pod of a Deployment is known by its ReplicaSet, and versions are counted apart', async () => {
+test('a Pod of a Deployment is assigned through its ReplicaSet, and versions are counted separately', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
   const spec = { replicas: 2, selector, template };
@@ -156,7 +156,7 @@ test('a Pod of a Deployment is known by its ReplicaSet, and versions are counted
   );
 });
 
-test('a Pod whose ReplicaSet is not there is not made', async () => {
+test('a Pod whose ReplicaSet does not exist is refused', async () => {
   await using cluster = await startTestCluster();
   await spread(cluster, { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, {});
   await assert.rejects(
@@ -165,7 +165,7 @@ test('a Pod whose ReplicaSet is not there is not made', async () => {
   );
 });
 
-test('Pods of a StatefulSet are sent by their ordinals', async () => {
+test('Pods of a StatefulSet are assigned by ordinal', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   const subset = (name: string, maxReplicas?: number) => ({
@@ -216,9 +216,9 @@ async function allow({ client, pass }: TestCluster, workloads: readonly object[]
   await pass(1);
 }
 
-/** A Fleet with one Ship, which is to own Pods. */
+/** Creates a Fleet with one Ship, which owns Pods. */
 async function launch({ client }: TestCluster): Promise<Owner> {
-  // Of these kinds nothing is known but that they are objects.
+  // These kinds have no types.
   const admiral = { metadata: { namespace, name: 'web' }, spec: { size: 4 } } as { metadata: object };
   const top = ownerOf(await client.create(fleet, admiral));
   return ownerOf(await client.create(ship, { metadata: { namespace, name: 'web-1', ...ownedBy(top) } }));
@@ -227,7 +227,7 @@ async function launch({ client }: TestCluster): Promise<Owner> {
 const fleetRef = { apiVersion: 'x.io/v1', kind: 'Fleet', name: 'web' };
 const entry = { Group: 'x.io', Version: 'v1', Kind: 'Fleet', replicasPath: 'spec.size' };
 
-test('workloads that administrators allow are spread, and counted by what they say', async () => {
+test('custom workloads on the allowlist are spread, with the replicas at their path', async () => {
   await using cluster = await startTestCluster();
   const { client, pass } = cluster;
   await define(cluster, { kind: 'Fleet', plural: 'fleets' });
@@ -253,7 +253,7 @@ test('workloads that administrators allow are spread, and counted by what they s
   assert.deepEqual(await missing(), [1, 4]);
 });
 
-test('between a Pod and its workload stands only what administrators name', async () => {
+test('only listed kinds are followed between a Pod and its workload', async () => {
   await using cluster = await startTestCluster();
   await define(cluster, { kind: 'Fleet', plural: 'fleets' });
   await define(cluster, { kind: 'Ship', plural: 'ships' });
@@ -263,7 +263,7 @@ test('between a Pod and its workload stands only what administrators name', asyn
   assert.equal(await sent(cluster, owner), '-');
 });
 
-test('where the gate is closed nothing is spread', async () => {
+test('with the gate disabled nothing is spread', async () => {
   await using cluster = await startTestCluster({ WorkloadSpread: false });
   const owner = await idle(cluster);
   await assert.rejects(spread(cluster, owner, {}), /feature-gate WorkloadSpread is not enabled/);

@@ -16,7 +16,7 @@ import { withSeat } from './inject.ts';
 import { isToBeRecounted, recounted } from './recount.ts';
 import { replicasFor, spreadFor } from './workloads.ts';
 
-/** Sends a new Pod to one of the groups of its WorkloadSpread (workloadspread.md §8). Where all are full it goes anywhere. */
+/** Assigns a new Pod to a subset of its WorkloadSpread. If all subsets are full, the Pod gets none. */
 export async function withPlace(
   pod: Pod,
   context: WebhookContext,
@@ -30,10 +30,13 @@ export async function withPlace(
   return seat ? withSeat(pod, spread, seat) : pod;
 }
 
-/** What is overtaken tries again at once, and then ever later: others want to be done, too. */
+/**
+ * Delays after conflicts: the first retries are immediate, later ones increasingly delayed, so that other writers can
+ * finish.
+ */
 export const waitsMs = [0, 0, 10, 50, 250];
 
-/** Whether it needs no counting where a Pod goes: ordinals say, or there is but one group. */
+/** Reports whether the subset follows without counting Pods: from ordinals, or because there is only one subset. */
 export function isWithoutSeats({ spec: { subsets, targetRef } }: WorkloadSpread): boolean {
   return targetRef.kind === 'StatefulSet' || (subsets.length === 1 && subsets[0]!.maxReplicas === undefined);
 }

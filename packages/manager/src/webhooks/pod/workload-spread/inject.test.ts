@@ -67,12 +67,12 @@ const nodes: { is: string; subset: Partial<WorkloadSpreadSubset>; pod?: Partial<
   },
 ];
 for (const { is, subset, pod, made } of nodes) {
-  test(`a Pod gets ${is} from its group`, () => {
+  test(`a Pod gets ${is} from its subset`, () => {
     assert.deepEqual(inject(podOf(pod), subset).spec, podOf({ ...pod, ...made }).spec);
   });
 }
 
-test('a Pod says where it was sent, whatever the patch says', () => {
+test('a Pod has the annotation of its subset, whatever the patch sets', () => {
   const { metadata } = inject(podOf(), {
     patch: { metadata: { annotations: { note: 'x' }, labels: { tier: 'cheap' } } },
   });
@@ -88,20 +88,20 @@ test('containers are patched by name', () => {
   assert.deepEqual(inject(podOf(), { patch }).spec?.containers, [{ name: 'main', image: 'other' }]);
 });
 
-test('the priority of another class is worked out again', () => {
+test('the priority of another class is computed again', () => {
   const pod = podOf({ priorityClassName: 'low', priority: 1 });
   const patched = (name: string) => inject(pod, { patch: { spec: { priorityClassName: name, containers: [] } } }).spec;
   assert.equal(patched('high')?.priority, undefined);
   assert.equal(patched('low')?.priority, 1);
 });
 
-test('a patch that fits no Pod is an error', () => {
-  // What users write is checked by nobody before.
+test('a patch that does not apply is an error', () => {
+  // The patch of a user is not validated.
   const patch = { spec: { containers: [{ image: 'nameless' }] } } as unknown as WorkloadSpreadSubset['patch'] & object;
   assert.throws(() => inject(podOf(), { patch }), StrategicMergeError);
 });
 
-test('a Pod whose group is gone stays as it is', () => {
+test('a Pod whose subset is gone is unchanged', () => {
   const pod = podOf();
   assert.equal(withSeat(pod, spreadOf({}), { subset: 'b', uid: '' }), pod);
 });

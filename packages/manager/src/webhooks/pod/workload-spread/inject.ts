@@ -1,4 +1,4 @@
-/** What a Pod gets from the group it is sent to (workloadspread.md §8.3). */
+/** Fields that a Pod gets from its subset. */
 import type { NodeAffinity } from '@kruise/api/core/affinity';
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
@@ -10,7 +10,9 @@ import { bothOf } from '../../../workloadspread/node-terms.ts';
 import { placementAnnotation } from '../../../workloadspread/placement.ts';
 import type { Seat } from '../../../workloadspread/seats.ts';
 
-/** The Pod as it is sent to a group; as it is if there is no such group. Throws `StrategicMergeError`. */
+/**
+ * Returns the Pod with the fields of its subset; unchanged if there is no such subset. Throws `StrategicMergeError`.
+ */
 export function withSeat(pod: Pod, { metadata, spec }: WorkloadSpread, { subset: name, uid }: Seat): Pod {
   const subset = spec.subsets.find((each) => each.name === name);
   if (!subset) return pod;
@@ -49,10 +51,10 @@ function scheduled(spec: PodSpec, subset: WorkloadSpreadSubset): PodSpec {
 
 function withPatch(pod: Pod, { patch }: WorkloadSpreadSubset): Pod {
   if (!patch) return pod;
-  // Objects are plain JSON values, of which their types say more.
+  // Objects are plain JSON values with narrower types.
   const patched = applyStrategicMergePatch(pod as JsonObject, patch as JsonObject, podType) as unknown as Pod;
   if (!patched.spec || patched.spec.priorityClassName === pod.spec?.priorityClassName) return patched;
-  // The priority is that of the former class; the server works it out again where there is none.
+  // The priority belongs to the previous class. The server computes it again if it is missing.
   const { priority: _, ...spec } = patched.spec;
   return { ...patched, spec };
 }

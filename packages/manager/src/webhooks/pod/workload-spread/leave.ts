@@ -8,7 +8,7 @@ import type { WebhookContext } from '../../context.ts';
 import type { Interference } from '../validating.ts';
 import { isWithoutSeats, waitsMs } from './arrive.ts';
 
-/** Notes that a Pod leaves its group, so that the next takes its place (workloadspread.md §8.4). Refuses nothing. */
+/** Records that a Pod leaves its subset, so that the next Pod can take its place. Never refuses a request. */
 export async function noteLeaving(
   { operation, pod, isDryRun }: Interference,
   { caches, ledger, settings, now }: WebhookContext,

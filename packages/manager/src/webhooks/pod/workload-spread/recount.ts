@@ -1,6 +1,6 @@
 /**
- * What the controller has counted is a little old: a Pod may have ended since, and whoever makes another in its place is
- * often faster than the controller. So a group that is said to be full is looked at again before it is believed.
+ * Recount of subsets that the status reports as full. The controller's count is slightly stale: a Pod may have
+ * terminated since, and its replacement is often created before the controller reconciles.
  */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadSubsetStatus } from '@kruise/api/kruise/workloadspread';
@@ -11,19 +11,19 @@ import { tallySubset } from '../../../workloadspread/subset-status.ts';
 import { versionOf } from '../../../workloadspread/versions.ts';
 import type { WebhookContext } from '../../context.ts';
 
-/** Whether a group is said to be full, and Pods have been seen since that may say otherwise. */
+/** Reports whether a subset is reported as full, and the cache has newer Pods that may change the count. */
 export function isToBeRecounted(
   { metadata, status }: WorkloadSpread,
   version: string,
   context: WebhookContext,
 ): boolean {
   const subsets = status?.versionedSubsetStatuses?.[version] ?? [];
-  // What was counted by Pods that are not in sight here yet is better than what is.
+  // A count based on Pods that this cache does not show yet is better than a recount.
   const hasSeen = () => context.caches.informer(pod).hasReached(metadata.resourceVersion ?? '');
   return subsets.some(isFull) && hasSeen();
 }
 
-/** The WorkloadSpread with as many seats as are left by the Pods in sight. */
+/** Returns the WorkloadSpread with the free places that the cached Pods leave. */
 export function recounted(
   spread: WorkloadSpread,
   version: string,
@@ -37,7 +37,7 @@ export function recounted(
     if (!isFull(old) || !subset) return old;
     const pods = caches.of(pod).byIndex(activeIn, groupId(namespace, spreadName, old.name, version));
     const leaving = Object.keys(old.deletingPods ?? {}).length;
-    // Most groups that are said to be full are, and it is told by their size alone.
+    // Most subsets reported as full are full, which their size alone shows.
     if (pods.length - leaving >= seatsOf(subset.maxReplicas, replicas)) return old;
     return { ...old, ...tallySubset(spread, subset, pods, { old, replicas, now: now() }).value };
   };
@@ -48,7 +48,7 @@ function isFull({ missingReplicas }: WorkloadSpreadSubsetStatus): boolean {
   return missingReplicas === 0;
 }
 
-/** Active Pods by the group they were sent to, and their version. */
+/** Indexes active Pods by their subset and version. */
 function activeIn(found: Pod): readonly string[] {
   const placement = placementOf(found);
   if (!placement || !isPodActive(found)) return [];

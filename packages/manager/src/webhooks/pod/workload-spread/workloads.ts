@@ -1,4 +1,4 @@
-/** The workloads above a Pod, and the WorkloadSpread that one of them has (workloadspread.md §8.1). */
+/** The owners of a Pod, and the WorkloadSpread of one of them. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type WorkloadSpread, workloadSpread } from '@kruise/api/kruise/workloadspread';
 import { isBeingDeleted } from '@kruise/client/actions';
@@ -14,10 +14,13 @@ import { type Reference, spreadsOf, sumAt, usualKindOf } from '../../../workload
 import { type CustomWorkload, customWorkloadsIn, entryFor } from '../../../workloadspread/white-list.ts';
 import type { WebhookContext } from '../../context.ts';
 
-/** A chain of owners has an end; one that somebody has bent into a circle has not. */
+/** Limit on the length of a chain of owners, which guards against cycles. */
 const mostOwners = 8;
 
-/** The WorkloadSpread for a Pod: that of its controller, or else that of the controller's, and so on. */
+/**
+ * Returns the WorkloadSpread of a Pod: that of its controller, otherwise that of the controller's controller, and so
+ * on.
+ */
 export async function spreadFor(pod: Pod, context: WebhookContext): Promise<WorkloadSpread | undefined> {
   const { caches } = context;
   const { namespace = '' } = pod.metadata;
@@ -34,7 +37,10 @@ export async function spreadFor(pod: Pod, context: WebhookContext): Promise<Work
   return undefined;
 }
 
-/** How many Pods a WorkloadSpread is to spread; 0 where there is no workload yet. Throws `ParseError`. */
+/**
+ * Returns the number of Pods that a WorkloadSpread distributes; 0 if the workload does not exist yet. Throws
+ * `ParseError`.
+ */
 export async function replicasFor({ metadata, spec }: WorkloadSpread, context: WebhookContext): Promise<number> {
   const { targetRef, targetFilter } = spec;
   const object = await findWorkload(context, metadata.namespace ?? '', targetRef);
@@ -46,13 +52,16 @@ export async function replicasFor({ metadata, spec }: WorkloadSpread, context: W
   try {
     return integerAt(object, entry?.replicasPath ?? '');
   } catch (error) {
-    // What administrators wrote is wrong for this workload; that must not keep its Pods from being made.
+    // A wrong configuration for this workload must not prevent the creation of its Pods.
     if (error instanceof ParseError) return 0;
     throw error;
   }
 }
 
-/** What administrators allow; nothing where that cannot be read, which must not keep all Pods from being made. */
+/**
+ * Returns the configured workloads; none if the configuration cannot be parsed, which must not prevent the creation of
+ * Pods.
+ */
 function readableWorkloads({ caches, settings }: WebhookContext): readonly CustomWorkload[] {
   try {
     return customWorkloadsIn(caches, settings.namespace);
@@ -70,12 +79,15 @@ function isWorkload(owner: Reference, list: readonly CustomWorkload[]): boolean 
   return list.some((each) => isMeant(each) || each.between.some(isMeant));
 }
 
-/** A filter without a selector selects nothing. */
+/** Reports whether the target filter selects a Pod. A filter without a selector selects nothing. */
 function isSelected({ metadata }: Pod, { spec: { targetFilter } }: WorkloadSpread): boolean {
   return !targetFilter || selectorOf(targetFilter.selector).matches(metadata.labels);
 }
 
-/** The owner of a Pod, or of its owner. Who makes a Pod whose owner is not to be found had better try again. */
+/**
+ * Returns the owner of a Pod, or of its owner. Throws if the owner is not found, so that the creator of the Pod
+ * retries.
+ */
 async function ownerOf(context: WebhookContext, namespace: string, owner: Reference): Promise<KubernetesObject> {
   const found = await findWorkload(context, namespace, owner);
   if (!found) throw notFound({ group: groupOf(owner.apiVersion), plural: owner.kind }, owner.name);
@@ -94,7 +106,7 @@ async function findWorkload(
   // Objects of any kind have what all objects have.
   if (known) return known as KubernetesObject;
   try {
-    // What was made a moment ago has not come into sight yet.
+    // A newly created owner may not be in the cache yet.
     return (await client.get(kind, { namespace, name })) as KubernetesObject;
   } catch (error) {
     if (isNotFound(error)) return undefined;
