@@ -7,7 +7,7 @@ import { tuningOf } from './tuning.ts';
 const parse = (...flags: string[]) =>
   controllerManagerFlags(new Command().exitOverride()).parse(flags, { from: 'user' }).opts<ControllerManagerFlags>();
 
-test('what no flag says is left as it is usually', () => {
+test('flags that are not set leave the defaults', () => {
   assert.deepEqual(tuningOf(parse()), {
     nodeMonitor: {},
     nodeBlockLengths: { 4: undefined, 6: undefined },
@@ -15,7 +15,7 @@ test('what no flag says is left as it is usually', () => {
   });
 });
 
-test('flags are those of Kubernetes', () => {
+test('the flags have the names of Kubernetes', () => {
   const flags = parse(
     '--node-monitor-grace-period=40s',
     '--node-monitor-period=2s',
