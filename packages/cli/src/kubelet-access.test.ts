@@ -44,7 +44,7 @@ test('the flags replace the client certificate and set the CA of kubelets', () =
 test('a certificate without its key and unknown address types are rejected', () => {
   const half = { kubeletPreferredAddressTypes, kubeletClientCertificate: fileOf('half.crt', '') };
   assert.throws(() => kubeletAccess(half, own), /must be given together/);
-  assert.throws(() => kubeletAccess({ kubeletPreferredAddressTypes: 'IP' }, own), /"IP" is none of Hostname/);
+  assert.throws(() => kubeletAccess({ kubeletPreferredAddressTypes: 'IP' }, own), /"IP" is not one of Hostname/);
 });
 
 test('the kubelet client certificate has no group, and an earlier one in system:masters is replaced', () => {

@@ -21,5 +21,5 @@ test('soft thresholds have grace periods', () => {
 });
 
 for (const text of ['memory.available', 'memory<1Gi', 'memory.available<much', 'memory.available>1Gi']) {
-  test(`${text} is no threshold`, () => assert.throws(() => parseThresholds(text), /invalid eviction threshold/));
+  test(`${text} is not a threshold`, () => assert.throws(() => parseThresholds(text), /invalid eviction threshold/));
 }

@@ -38,9 +38,9 @@ test('the flags have the names of Kubernetes', () => {
 
 const refused: readonly [flag: string, message: RegExp][] = [
   ['--node-monitor-period=often', /--node-monitor-period: /],
-  ['--node-eviction-rate=-1', /--node-eviction-rate wants a number, not -1/],
-  ['--max-endpoints-per-slice=1.5', /--max-endpoints-per-slice wants a number, not 1.5/],
+  ['--node-eviction-rate=-1', /--node-eviction-rate must be a number, not -1/],
+  ['--max-endpoints-per-slice=1.5', /--max-endpoints-per-slice must be a number, not 1.5/],
 ];
 for (const [flag, message] of refused) {
-  test(`${flag} is refused`, () => assert.throws(() => tuningOf(parse(flag)), message));
+  test(`${flag} is rejected`, () => assert.throws(() => tuningOf(parse(flag)), message));
 }
