@@ -72,7 +72,7 @@ test('starts in the background, tells how it is, and is stopped', async () => {
 
     const second = await kruise(home, ['up', '--data', data, '--kubeconfig', kubeconfig]);
     assert.equal(second.code, 1);
-    assert.match(second.stderr, new RegExp(`running already, at ${server} \\(process ${pid}\\)`));
+    assert.match(second.stderr, new RegExp(`already running at ${server} \\(pid ${pid}\\)`));
   } finally {
     const stopped = await kruise(home, ['down', '--data', data]);
     assert.deepEqual([stopped.code, stopped.stdout], [0, 'Stopped.\n']);
@@ -80,7 +80,7 @@ test('starts in the background, tells how it is, and is stopped', async () => {
   const status = await kruise(home, ['status', '--data', data]);
   assert.deepEqual([status.code, status.stdout], [1, `Not running. Data: ${data}\n`]);
   const again = await kruise(home, ['down', '--data', data]);
-  assert.deepEqual([again.code, again.stderr], [0, `No cluster runs in ${data}.\n`]);
+  assert.deepEqual([again.code, again.stderr], [0, `No cluster is running in ${data}.\n`]);
 });
 
 test('starts once only, if it is started twice at the same moment', async () => {
@@ -88,7 +88,7 @@ test('starts once only, if it is started twice at the same moment', async () => 
   const outcomes = await Promise.allSettled([startCluster(home), startCluster(home)]);
   const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
   assert.equal(failures.length, 1);
-  assert.match(String(failures[0]!.reason), /error: .*is in use by another process|running already/);
+  assert.match(String(failures[0]!.reason), /error: .*is in use by another process|already running/);
   for (const outcome of outcomes) if (outcome.status === 'fulfilled') await outcome.value.stop();
 });
 
@@ -135,7 +135,7 @@ test('keeps the nodes that were added, until they are removed', async () => {
     assert.equal(code, 0, stderr);
     return stdout;
   };
-  assert.equal(await node('add', 'extra', '--label', 'zone=b'), 'extra is there\n');
+  assert.equal(await node('add', 'extra', '--label', 'zone=b'), 'node/extra added\n');
   await first.stop();
 
   const second = await startCluster(home, ['--nodes', '1']);
@@ -146,7 +146,7 @@ test('keeps the nodes that were added, until they are removed', async () => {
   const { client, close } = second.connect();
   const namesOf = async () => (await client.list(nodeKind)).items.map(({ metadata }) => metadata.name).sort();
   assert.equal((await client.get(nodeKind, { name: 'extra' })).metadata.labels?.zone, 'b');
-  assert.equal(await node('add'), 'node-3 is there\n');
+  assert.equal(await node('add'), 'node/node-3 added\n');
   await node('remove', 'extra');
   assert.deepEqual(await namesOf(), ['node-1', 'node-3']);
   assert.equal(readFileSync(join(second.data, 'store', 'nodes.json'), 'utf8'), '[{"name":"node-3","labels":{}}]');
@@ -187,7 +187,7 @@ test('leaves the other entries of a kubeconfig alone, and takes another name if 
 test('does not touch a file that is no kubeconfig', async () => {
   const home = newHome();
   writeFileSync(join(home, 'data.kubeconfig'), '- a\n- b\n');
-  await assert.rejects(startCluster(home), /is not a kubeconfig; it was left as it is/);
+  await assert.rejects(startCluster(home), /is not a kubeconfig and was not changed/);
   assert.equal(readFileSync(join(home, 'data.kubeconfig'), 'utf8'), '- a\n- b\n');
 });
 

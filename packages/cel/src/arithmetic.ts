@@ -35,7 +35,7 @@ const checkedInt = (value: bigint): Int | EvaluationError =>
 const checkedUint = (value: bigint): Uint | EvaluationError =>
   value < 0n || value > maxUint ? uintOverflow : new Uint(value);
 
-/** The error of an operator used on a value it is not defined for. Strings and times are worded differently. */
+/** Returns the error of an operator that is not defined for a value. Strings and times have different messages. */
 export function undefinedFor(name: string, value: Value): EvaluationError {
   if (value instanceof EvaluationError) return value;
   const isReceiver = typeof value === 'string' || value instanceof Timestamp || value instanceof Duration;
@@ -94,7 +94,7 @@ export function multiply(a: Value, b: Value): Value {
     if (!isInt(b)) return orNoSuchOverload(b);
     if (typeof a === 'number' && typeof b === 'number') {
       const product = a * b;
-      // `-2 * 0` is the float -0, which is no integer of its own.
+      // `-2 * 0` is the float -0, which is not a distinct integer.
       if (Number.isSafeInteger(product)) return product + 0;
     }
     return checkedInt(BigInt(a) * BigInt(b));
@@ -126,7 +126,7 @@ export function modulo(a: Value, b: Value): Value {
     if (!isInt(b)) return orNoSuchOverload(b);
     if (b === 0) return modulusByZero;
     if (typeof a === 'number' && typeof b === 'number') return (a % b) + 0;
-    // The quotient of these two alone leaves the range, which the reference takes for overflow of the remainder too.
+    // Only this quotient is out of range; cel-go also reports an overflow for the remainder.
     if (a === minInt && b === -1) return intOverflow;
     return checkedInt(BigInt(a) % BigInt(b));
   }
@@ -147,7 +147,7 @@ export function negate(value: Value): Value {
   return undefinedFor('-_', value);
 }
 
-/** Whether a value is what its type has for nothing: zero, empty, or false. */
+/** Returns whether a value is the zero value of its type: zero, empty, or false. */
 export function isZero(value: Value): boolean {
   if (value === null || value === false || value === 0 || value === '') return true;
   if (value instanceof Double) return value.value === 0;
@@ -155,7 +155,7 @@ export function isZero(value: Value): boolean {
   if (value instanceof Duration) return value.nanos === 0n;
   if (value instanceof Timestamp) return value.seconds === -62135596800 && value.nanos === 0;
   if (value instanceof Uint8Array) return value.length === 0;
-  // JSON of a declared type is never taken for nothing.
+  // JSON with a declared type is never a zero value.
   if (value instanceof ListValue || value instanceof MapValue) return value.size === 0 && !value.isDeclared;
   return value instanceof ObjectValue && value.isZero;
 }

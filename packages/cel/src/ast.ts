@@ -1,38 +1,38 @@
 /**
- * The tree an expression is parsed into. The checker fills in `type`, `overloads` and resolved names in place: a tree
- * belongs to the one compilation that made it.
+ * Abstract syntax tree of an expression. The checker sets `type`, `overloads` and resolved names in place: a tree
+ * belongs to one compilation.
  */
 import type { Type } from './types.ts';
 import type { Value } from './values.ts';
 
 type Common = {
-  /** Where errors about this node point. */
+  /** Position for error messages about this node. */
   readonly offset: number;
   /** Set by the checker. */
   type?: Type;
 };
 
-/** A constant as it is written. */
+/** A literal. */
 export type Literal = Common & { readonly kind: 'literal'; readonly value: Value };
 
-/** A name. */
+/** An identifier. */
 export type Identifier = Common & {
   readonly kind: 'identifier';
   name: string;
-  /** Set when loop variables of the same name are passed over, as in `.name`. */
+  /** Set if loop variables of the same name are skipped, as in `.name`. */
   isRooted?: boolean;
-  /** Set when the name is that of a type. */
+  /** Set if the name is a type. */
   constant?: Value;
 };
 
-/** `operand.field`, or a test for it. */
+/** `operand.field`, or a test for its presence. */
 export type Select = Common & {
   readonly kind: 'select';
   readonly operand: Expression;
   readonly field: string;
   /** `has(operand.field)`. */
   readonly isPresenceTest: boolean;
-  /** Set when the whole chain turned out to be one qualified name. */
+  /** Set if the whole chain is one qualified name. */
   resolved?: Identifier;
 };
 
@@ -42,7 +42,7 @@ export type Call = Common & {
   function: string;
   target: Expression | undefined;
   readonly args: readonly Expression[];
-  /** Identifiers of the overloads that fit, in the order of declaration. */
+  /** Identifiers of the matching overloads, in the order of declaration. */
   overloads?: readonly string[];
 };
 
@@ -50,7 +50,7 @@ export type Call = Common & {
 export type ListLiteral = Common & {
   readonly kind: 'list';
   readonly elements: readonly Expression[];
-  /** Which elements are marked `?`. */
+  /** Indexes of the elements that are marked `?`. */
   readonly optional: ReadonlySet<number>;
 };
 
@@ -80,12 +80,12 @@ export type ObjectLiteral = Common & {
   readonly fields: readonly FieldInitializer[];
 };
 
-/** A fold over a list or map: what the macros `all`, `exists`, `map`, `filter` and `cel.bind` become. */
+/** A fold over a list or map: the expansion of the macros `all`, `exists`, `map`, `filter` and `cel.bind`. */
 export type Comprehension = Common & {
   readonly kind: 'comprehension';
   readonly range: Expression;
   readonly variable: string;
-  /** Given for the two-variable forms, where `variable` is the index or key and this the value. */
+  /** Set for the two-variable forms, where `variable` is the index or key and this is the value. */
   readonly secondVariable: string | undefined;
   readonly accumulator: string;
   readonly initial: Expression;
@@ -94,7 +94,7 @@ export type Comprehension = Common & {
   readonly result: Expression;
 };
 
-/** Any part of an expression. */
+/** Any node of an expression. */
 export type Expression =
   | Literal
   | Identifier
@@ -105,10 +105,10 @@ export type Expression =
   | ObjectLiteral
   | Comprehension;
 
-/** The name macros give their accumulator; no source text can spell it. */
+/** Name of the accumulator in macros; it is not a valid identifier in source text. */
 export const accumulatorName = '@result';
 
-/** The dotted name a chain of selections spells, or undefined. */
+/** Returns the dotted name of a chain of selections, or undefined. */
 export function qualifiedName(expression: Expression): string | undefined {
   if (expression.kind === 'identifier') return expression.name;
   if (expression.kind !== 'select' || expression.isPresenceTest) return undefined;
@@ -116,7 +116,7 @@ export function qualifiedName(expression: Expression): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${expression.field}`;
 }
 
-/** The direct parts of an expression, in the order they are written. */
+/** Returns the child nodes of an expression, in source order. */
 export function children(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'literal':

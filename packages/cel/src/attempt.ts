@@ -1,8 +1,8 @@
-/** Readers of `@kruise/values` throw; functions of CEL yield errors. */
+/** Converts exceptions of parsers in `@kruise/values` to CEL errors. */
 import { ParseError } from '@kruise/values/parse-error';
 import { EvaluationError } from './values.ts';
 
-/** What a reader reads, or its complaint. */
+/** Returns the result of a parser, or its error as a CEL error. */
 export function attempt<Result>(read: () => Result): Result | EvaluationError {
   try {
     return read();

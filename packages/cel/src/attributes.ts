@@ -1,8 +1,8 @@
 /**
- * Variables and what is selected from them: `self.spec.containers[0].name` is one attribute with four qualifiers.
+ * Attributes: variables with selections. `self.spec.containers[0].name` is one attribute with four qualifiers.
  *
  * Each qualifier costs 1 and the attribute itself 1 more, unless it is a branch of a conditional, which is resolved
- * without that charge. Once an optional qualifier (`a.?b`) is met, those after it are optional too.
+ * without that charge. After an optional qualifier (`a.?b`), the following ones are optional, too.
  */
 import { JsonList, JsonObject, ListValue, MapValue } from './collections.ts';
 import { isNumber } from './equality.ts';
@@ -24,22 +24,22 @@ import {
 /** One step of a selection. */
 export type Qualifier = {
   readonly isOptional: boolean;
-  /** The value selected; an error if there is none. */
+  /** Returns the selected value, or an error if it does not exist. */
   select(frame: Frame, from: Value): Value;
-  /** The value selected, or undefined if it is not there. */
+  /** Returns the selected value, or undefined if it does not exist. */
   selectIfPresent(frame: Frame, from: Value): Value | undefined;
 };
 
-/** What can be qualified further. */
+/** A value that can be qualified further. */
 export type Attribute = {
   qualify(qualifier: Qualifier): void;
-  /** The value, charged for as a branch of a conditional is. */
+  /** Returns the value at the cost of a branch of a conditional. */
   readonly resolve: Evaluate;
-  /** The value, charged for in full. */
+  /** Returns the value at the full cost. */
   readonly evaluate: Evaluate;
 };
 
-/** An attribute that starts from a variable or from the result of an expression. */
+/** Creates an attribute that starts from a variable or from the result of an expression. */
 export function attribute(root: Evaluate): Attribute {
   const qualifiers: Qualifier[] = [];
   const resolve: Evaluate = (frame) => {
@@ -57,7 +57,7 @@ export function attribute(root: Evaluate): Attribute {
   };
 }
 
-/** `condition ? whenTrue : whenFalse`, itself free of charge. */
+/** Creates `condition ? whenTrue : whenFalse`, which has no cost of its own. */
 export function conditional(condition: Evaluate, whenTrue: Attribute, whenFalse: Attribute): Attribute {
   const resolve: Evaluate = (frame) => {
     const chosen = condition(frame);
@@ -75,7 +75,7 @@ export function conditional(condition: Evaluate, whenTrue: Attribute, whenFalse:
   };
 }
 
-/** `has(…)`: whether the last qualifier finds something. Costs its qualifiers, and nothing more. */
+/** Creates `has(…)`: whether the last qualifier finds a value. It costs only its qualifiers. */
 export function presence(operand: Attribute, field: Qualifier): Attribute {
   operand.qualify({
     isOptional: false,
@@ -118,7 +118,7 @@ function applyQualifiers(frame: Frame, value: Value, qualifiers: readonly Qualif
   return isOptional && !(value instanceof EvaluationError) ? new Optional(value) : value;
 }
 
-/** A qualifier with a key known beforehand. `property` is its name in JSON objects that declare it. */
+/** Creates a qualifier with a constant key. `property` is its name in JSON objects that declare it. */
 export function constantQualifier(
   key: Value,
   options: { isOptional: boolean; isCharged: boolean; property?: string | undefined },
@@ -143,7 +143,7 @@ export function constantQualifier(
   };
 }
 
-/** A qualifier whose key is computed. */
+/** Creates a qualifier with a computed key. */
 export function computedQualifier(key: Evaluate, options: { isOptional: boolean }): Qualifier {
   return {
     isOptional: options.isOptional,
@@ -170,13 +170,13 @@ function select(from: Value, index: Value): Value {
     : new EvaluationError(`invalid qualifier type: ${typeNameOf(index)}`);
 }
 
-/** What has nothing to select from has nothing present. */
+/** A value without fields or elements has nothing present. */
 function findIfPossible(find: (from: Value) => Value | undefined, from: Value): Value | undefined {
   const isContainer = from instanceof MapValue || from instanceof ListValue || from instanceof ObjectValue;
   return isContainer ? find(from) : undefined;
 }
 
-/** The element at a key or index; undefined when it is not there, an error when it cannot be. */
+/** Returns the element at a key or index: undefined if it does not exist, an error if it cannot exist. */
 function lookUp(from: Value, key: Value): Value | undefined {
   if (from instanceof MapValue) return from.find(key);
   if (from instanceof ListValue) {

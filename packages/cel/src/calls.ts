@@ -1,11 +1,11 @@
-/** Calls: evaluating arguments, passing errors on, charging. */
+/** Calls: evaluation of arguments, propagation of errors, costs. */
 import type { ListValue } from './collections.ts';
 import type { Evaluate } from './frame.ts';
 import { type ActualCost, accepts, type Implementation, noOverload } from './functions.ts';
 import type { Type } from './types.ts';
 import { Double, EvaluationError, isInt, Optional, orNoSuchOverload, Uint, type Value } from './values.ts';
 
-/** `&&` and `||`: the deciding value decides even when the other side is an error. */
+/** Creates `&&` or `||`: the deciding value decides even if the other side is an error. */
 export function logical(left: Evaluate, right: Evaluate, deciding: boolean): Evaluate {
   return (frame) => {
     const a = left(frame);
@@ -17,7 +17,7 @@ export function logical(left: Evaluate, right: Evaluate, deciding: boolean): Eva
   };
 }
 
-/** `or` and `orValue`: the right side is evaluated only if the left holds nothing. */
+/** Creates `or` or `orValue`: the right side is evaluated only if the left is empty. */
 export function firstPresent(left: Evaluate, right: Evaluate, finish: (optional: Optional) => Value): Evaluate {
   return (frame) => {
     const optional = left(frame);
@@ -26,14 +26,14 @@ export function firstPresent(left: Evaluate, right: Evaluate, finish: (optional:
   };
 }
 
-/** What a call of a known function costs; undefined is 1. */
+/** Cost of a call of a known function; undefined means 1. */
 export type RunTimeCost = { readonly actual: ActualCost; readonly overload: string } | undefined;
 
-/** What one call costs. */
+/** Returns the cost of one call. */
 export const costOf = (cost: RunTimeCost, args: readonly Value[], result: Value): number =>
   cost ? cost.actual(args, result, cost.overload) : 1;
 
-/** Sees to it that arguments are of the declared types; what was checked as `dyn` may be anything. */
+/** Checks the types of arguments at run time, because values of type `dyn` may be anything. */
 export function guard(name: string, parameters: readonly Type[], call: Implementation): Implementation {
   return (...args) => {
     for (let index = 0; index < parameters.length; index++) {
@@ -43,7 +43,7 @@ export function guard(name: string, parameters: readonly Type[], call: Implement
   };
 }
 
-/** A call, charged for once its arguments and result are known. */
+/** Creates a call whose cost is charged once its arguments and result are known. */
 export function invocation(
   operands: readonly Evaluate[],
   call: Implementation,
@@ -69,7 +69,7 @@ export function invocation(
   };
 }
 
-/** A call that is not charged for when an argument is an error, since it then was never made. */
+/** Creates a call that costs nothing if an argument is an error, because the function is not called. */
 function stoppingInvocation(operands: readonly Evaluate[], call: Implementation, cost: RunTimeCost): Evaluate {
   const last = operands.length - 1;
   return (frame) => {
@@ -77,7 +77,7 @@ function stoppingInvocation(operands: readonly Evaluate[], call: Implementation,
     for (let index = 0; index <= last; index++) {
       const value = operands[index]!(frame);
       if (value instanceof EvaluationError) {
-        // The reference finds all arguments evaluated if it is the last that failed, and charges.
+        // cel-go considers all arguments evaluated if the last one failed, and charges the call.
         if (index === last) frame.charge(costOf(cost, [...args, value], value));
         return value;
       }
@@ -89,7 +89,7 @@ function stoppingInvocation(operands: readonly Evaluate[], call: Implementation,
   };
 }
 
-/** Something made at a fixed price. */
+/** Creates an evaluation with a fixed cost. */
 export function charged(build: Evaluate, amount: number): Evaluate {
   return (frame) => {
     const value = build(frame);
@@ -98,7 +98,7 @@ export function charged(build: Evaluate, amount: number): Evaluate {
   };
 }
 
-/** `x in [constants]` is a look-up that costs nothing; undefined if the constants cannot be put in a set. */
+/** Creates `x in [constants]` as a set lookup without cost; undefined if the constants cannot be in a set. */
 export function constantMembership(element: Evaluate, list: ListValue): Evaluate | undefined {
   const members = new Set<unknown>();
   for (const value of list) {
@@ -110,12 +110,12 @@ export function constantMembership(element: Evaluate, list: ListValue): Evaluate
     const value = element(frame);
     if (value instanceof EvaluationError) return value;
     const key = membershipKey(value);
-    // A set finds NaN, which equals nothing.
+    // A JavaScript set finds NaN, which equals nothing in CEL.
     return key !== undefined && !Number.isNaN(key) && members.has(key);
   };
 }
 
-/** Equal for numbers that are equal, whatever their types. */
+/** Returns equal keys for equal numbers, whatever their types. */
 function membershipKey(value: Value): string | boolean | number | bigint | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || isInt(value)) return value;
   if (value instanceof Uint) return value.value <= Number.MAX_SAFE_INTEGER ? Number(value.value) : value.value;

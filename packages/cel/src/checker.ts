@@ -1,6 +1,6 @@
 /**
- * Infers the type of every part of an expression and finds the overloads each call may mean, or says what does not fit.
- * Results are written into the tree.
+ * Type checker: infers the type of every node and finds the matching overloads of each call, or reports errors. Results
+ * are written into the tree.
  */
 import {
   type Call,
@@ -41,18 +41,18 @@ import {
 import { mostGeneral, Substitutions } from './unification.ts';
 import { Double, TypeValue, Uint, type Value } from './values.ts';
 
-/** What names mean. */
+/** Declarations of names. */
 export type Declarations = {
   readonly container: string;
   variable(name: string): Type | undefined;
   function(name: string): FunctionDeclaration | undefined;
-  /** A type that is known by name: `int`, or one that `Name{…}` makes. */
+  /** Returns a type by name: `int`, or one that `Name{…}` constructs. */
   namedType(name: string): Type | undefined;
-  /** Whether list and map literals must hold values of one type. */
+  /** True if list and map literals must have elements of one type. */
   readonly homogeneousLiterals: boolean;
 };
 
-/** Checks an expression. The type is `error` wherever a fault was reported. */
+/** Checks an expression. The type is `error` wherever an error was reported. */
 export function check(expression: Expression, declarations: Declarations, issues: Issues): Type {
   const checker = new Checker(declarations, issues);
   checker.check(expression);
@@ -60,7 +60,7 @@ export function check(expression: Expression, declarations: Declarations, issues
   return expression.type!;
 }
 
-/** The names a name may stand for inside a container, the innermost first: `a.b` and `x` give `a.b.x`, `a.x`, `x`. */
+/** Returns the candidates of a name inside a container, innermost first: `a.b` and `x` give `a.b.x`, `a.x`, `x`. */
 function candidateNames(container: string, name: string): string[] {
   if (name.startsWith('.')) return [name.slice(1)];
   const names: string[] = [];
@@ -77,7 +77,7 @@ class Checker {
   readonly #declarations: Declarations;
   readonly #issues: Issues;
   readonly #types = new Substitutions();
-  /** Every node with a type that may still hold a type parameter. */
+  /** Nodes whose types may still contain a type parameter. */
   readonly #open: { type?: Type }[] = [];
   #scope: Scope | undefined;
   #freshCount = 0;
@@ -94,7 +94,7 @@ class Checker {
     return type;
   }
 
-  /** Once all is known, what is still open is `dyn`. */
+  /** Replaces unresolved type parameters by `dyn` at the end. */
   settle(): void {
     for (const node of this.#open) node.type = this.#types.substitute(node.type!, 'dyn');
   }
@@ -127,7 +127,7 @@ class Checker {
     return errorType;
   }
 
-  /** Finds what a name stands for and writes that into the node. */
+  /** Resolves a name and writes the result into the node. */
   #lookUp(node: Identifier, name: string): Type | undefined {
     for (const candidate of candidateNames(this.#declarations.container, name)) {
       const variable = this.#variable(candidate, name);
@@ -147,7 +147,7 @@ class Checker {
   }
 
   #variable(candidate: string, name: string): Type | undefined {
-    // A leading dot asks for the outermost meaning of a name, past any loop variable.
+    // A leading dot resolves a name in the outermost scope, skipping loop variables.
     if (!name.startsWith('.')) {
       for (let scope = this.#scope; scope; scope = scope.outer) {
         const type = scope.variables.get(candidate);
@@ -291,7 +291,7 @@ class Checker {
     return fits ? boolType : errorType;
   }
 
-  /** The overload with type parameters of its own. */
+  /** Returns an overload with fresh type parameters. */
   #instantiate(overload: Overload): Pick<Overload, 'parameters' | 'result'> {
     if (!isGeneric(overload)) return overload;
     const fresh = new Map<string, Type>();
@@ -330,7 +330,7 @@ class Checker {
     return mapType(key ?? this.#fresh(), value ?? this.#fresh());
   }
 
-  /** What an optional element or entry holds. */
+  /** Returns the type inside of an optional element or entry. */
   #unwrapped(expression: Expression, type: Type): Type {
     const held = unwrapOptional(type);
     if (!isOptional(type) && !isDyn(type)) this.#mismatch(expression.offset, optionalType(held), held);

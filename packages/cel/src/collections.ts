@@ -1,11 +1,11 @@
-/** Lists and maps: of computed values, and of JSON seen through a type. */
+/** Lists and maps: of computed values, and of JSON with a type. */
 
 import { escapeIdentifier, unescapeIdentifier } from './escaping.ts';
 import { Duration, Timestamp } from './time.ts';
 import type { Type } from './types.ts';
 import { Double, EvaluationError, orNoSuchOverload, Uint, type Value } from './values.ts';
 
-/** How the elements of a list are told apart: by position, by their own value, or by the properties named. */
+/** Identity of the elements of a list: by position, by value, or by the named properties. */
 export type ListIdentity = 'position' | 'set' | readonly string[];
 
 /** An immutable list. */
@@ -16,12 +16,12 @@ export abstract class ListValue {
     return 'position';
   }
 
-  /** Whether it is JSON with a declared type, which is stricter about what it is compared with. */
+  /** True for JSON with a declared type, which has stricter comparison rules. */
   get isDeclared(): boolean {
     return false;
   }
 
-  /** The element at an index in range. */
+  /** Returns the element at an index in range. */
   abstract at(index: number): Value;
 
   *[Symbol.iterator](): Generator<Value> {
@@ -29,7 +29,7 @@ export abstract class ListValue {
   }
 }
 
-/** A list of values at hand. */
+/** A list of values in an array. */
 export class ArrayList extends ListValue {
   readonly values: Value[];
 
@@ -47,10 +47,10 @@ export class ArrayList extends ListValue {
   }
 }
 
-/** A list still being built by the comprehension that owns it: appending changes it in place. */
+/** A list under construction by the comprehension that owns it: appending mutates it in place. */
 export class GrowingList extends ArrayList {}
 
-/** Two lists end to end. Joined only when looked into, so that adding lists stays cheap. */
+/** Concatenation of two lists. It is materialized lazily, so that adding lists is cheap. */
 class JoinedList extends ListValue {
   readonly first: ListValue;
   readonly second: ListValue;
@@ -63,7 +63,7 @@ class JoinedList extends ListValue {
     this.size = first.size + second.size;
   }
 
-  // `a + b + c + …` nests to the left, as deep as it is long: a loop, since the stack has an end.
+  // `a + b + c + …` nests to the left as deep as it is long: a loop avoids a stack overflow.
   at(index: number): Value {
     let list: ListValue = this;
     while (list instanceof JoinedList) {
@@ -78,13 +78,13 @@ class JoinedList extends ListValue {
   }
 }
 
-/** A JSON array read through the type of its items. */
+/** A JSON array with the type of its items. */
 export class JsonList extends ListValue {
   readonly items: readonly unknown[];
   readonly read: (json: unknown) => Value;
   readonly #identity: ListIdentity | undefined;
 
-  /** Without an identity the list is of no declared type. */
+  /** Without an identity, the list has no declared type. */
   constructor(items: readonly unknown[], read: (json: unknown) => Value, identity?: ListIdentity) {
     super();
     this.items = items;
@@ -109,7 +109,7 @@ export class JsonList extends ListValue {
   }
 }
 
-/** A list whose elements are told apart by key: what adding to a JSON set or list-map gives. */
+/** A list whose elements have keys: the result of adding to a JSON set or list-map. */
 class KeyedList extends ArrayList {
   readonly #identity: ListIdentity;
 
@@ -123,7 +123,9 @@ class KeyedList extends ArrayList {
   }
 }
 
-/** Adds two lists. A JSON list declared a set or a map keeps its keys unique, as merging such lists does. */
+/**
+ * Adds two lists. A JSON list that is declared as a set or map keeps its keys unique, as when such lists are merged.
+ */
 export function concatenate(a: ListValue, b: Value): ListValue | EvaluationError {
   if (!(b instanceof ListValue)) return orNoSuchOverload(b);
   if (a instanceof GrowingList) {
@@ -146,7 +148,7 @@ function mergeByKey(a: ListValue, b: ListValue, identity: 'set' | readonly strin
   return [...merged.values()];
 }
 
-/** The text that tells an element of a set or list-map from the others. */
+/** Returns the key of an element of a set or list-map. */
 export function elementKey(value: Value, identity: 'set' | readonly string[]): string {
   if (identity === 'set') return scalarKey(value);
   if (!(value instanceof MapValue)) return scalarKey(value);
@@ -167,19 +169,19 @@ function scalarKey(value: Value): string {
   return String(value);
 }
 
-/** What a map is indexed by within; numbers of any type that are equal share one. */
+/** Internal key of a map; equal numbers of any type share one. */
 type MapKey = string | boolean | number | bigint | null;
 
 /** An immutable map. */
 export abstract class MapValue {
   abstract readonly size: number;
 
-  /** Whether it is JSON with a declared type, which is stricter about what it is compared with. */
+  /** True for JSON with a declared type, which has stricter comparison rules. */
   get isDeclared(): boolean {
     return false;
   }
 
-  /** What the key maps to: undefined when it is not there, an error when it cannot be. */
+  /** Returns the value of a key: undefined if it does not exist, an error if it cannot exist. */
   abstract find(key: Value): Value | undefined;
 
   abstract keys(): Iterable<Value>;
@@ -192,7 +194,7 @@ export abstract class MapValue {
   }
 }
 
-/** A map of values at hand. */
+/** A map of values in a JavaScript map. */
 export class EntryMap extends MapValue {
   readonly #entries = new Map<MapKey, { readonly key: Value; readonly value: Value }>();
 
@@ -200,7 +202,7 @@ export class EntryMap extends MapValue {
     return this.#entries.size;
   }
 
-  /** Only for whoever is still building the map. */
+  /** Sets an entry; only while the map is under construction. */
   set(key: Value, value: Value): EvaluationError | undefined {
     const index = mapKey(key);
     if (index === undefined) return new EvaluationError('unsupported key type');
@@ -208,7 +210,7 @@ export class EntryMap extends MapValue {
     return undefined;
   }
 
-  /** Only for whoever is still building the map. */
+  /** Removes an entry; only while the map is under construction. */
   remove(key: Value): void {
     const index = mapKey(key);
     if (index !== undefined) this.#entries.delete(index);
@@ -228,7 +230,7 @@ export class EntryMap extends MapValue {
   }
 }
 
-/** A map still being built by the comprehension that owns it: inserting changes it in place. */
+/** A map under construction by the comprehension that owns it: inserting mutates it in place. */
 export class GrowingMap extends EntryMap {}
 
 function mapKey(key: Value): MapKey | undefined {
@@ -249,7 +251,7 @@ function mapKey(key: Value): MapKey | undefined {
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** A JSON object used as a map from strings to values of one type. */
+/** A JSON object as a map from strings to values of one type. */
 export class JsonMap extends MapValue {
   readonly record: JsonRecord;
   readonly read: (json: unknown) => Value;
@@ -281,7 +283,7 @@ export class JsonMap extends MapValue {
   }
 }
 
-/** A JSON object with declared properties. A property that is null counts as absent. */
+/** A JSON object with declared properties. A null property counts as absent. */
 export class JsonObject extends MapValue {
   readonly record: JsonRecord;
   readonly type: Type;
@@ -308,7 +310,7 @@ export class JsonObject extends MapValue {
     return property === undefined ? undefined : this.property(property);
   }
 
-  /** The value of a property by its JSON name. */
+  /** Returns the value of a property by its JSON name. */
   property(name: string): Value | undefined {
     if (!Object.hasOwn(this.record, name)) return undefined;
     const json = this.record[name];

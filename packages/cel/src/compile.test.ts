@@ -19,26 +19,26 @@ function compiled(text: string, env = environment): Program {
 
 const evaluate = (text: string, bindings = {}, options = {}): Outcome => compiled(text).evaluate(bindings, options);
 
-test('yields the value and what it cost', () => {
+test('evaluation returns the value and its cost', () => {
   assert.deepEqual(evaluate('self.replicas <= 3', { self: { replicas: 2 } }), { value: true, cost: 3 });
 });
 
-test('tells the type of results', () => {
+test('a program has the type of its results', () => {
   assert.equal(compiled('self.replicas + 1').type, intType);
   assert.equal(compiled('self.replicas > 1').type, boolType);
 });
 
-test('estimates the cost from declared limits', () => {
+test('the cost is estimated from declared limits', () => {
   assert.deepEqual(compiled("self.names.all(n, n.startsWith('a'))").estimatedCost, { min: 3n, max: 28n });
 });
 
-test('knows which variables an expression refers to', () => {
+test('a program knows the variables that an expression refers to', () => {
   const program = compiled('self.replicas > oldSelf.replicas');
   assert.equal(program.uses('oldSelf'), true);
   assert.equal(compiled('self.replicas > 0').uses('oldSelf'), false);
 });
 
-test('shows where a fault is', () => {
+test('an error shows its position', () => {
   const failure = compile(environment, "self.replicas > 'a'");
   assert.equal(failure.ok, false);
   assert.equal(
@@ -51,7 +51,7 @@ test('shows where a fault is', () => {
   );
 });
 
-test('tells a constant that cannot be computed from a faulty text', () => {
+test('an invalid constant is distinguished from a syntax error', () => {
   const failure = compile(environment, "int('x') > self.replicas");
   assert.deepEqual(failure.ok ? undefined : [failure.stage, failure.message], [
     'constant',
@@ -59,7 +59,7 @@ test('tells a constant that cannot be computed from a faulty text', () => {
   ]);
 });
 
-test('ends an evaluation that has cost too much', () => {
+test('an evaluation ends when it exceeds its cost limit', () => {
   const outcome = evaluate('[1, 2, 3].map(x, [1, 2, 3].map(y, x * y))', {}, { costLimit: 50 });
   assert.deepEqual(
     { ...outcome, cost: 0 },
@@ -68,14 +68,14 @@ test('ends an evaluation that has cost too much', () => {
   assert.ok(outcome.cost > 50);
 });
 
-test('has the cost limit of Kubernetes unless told otherwise', () => {
+test('the default cost limit is that of Kubernetes', () => {
   const names = Array.from({ length: 3000 }, (_, index) => `n${index}`);
   const outcome = evaluate('self.names.all(a, self.names.exists(b, a == b))', { self: { names } });
   assert.ok('error' in outcome && outcome.isCostExceeded);
   assert.ok(outcome.cost > perCallLimit && outcome.cost < perCallLimit + 10);
 });
 
-test('reports a variable that was not set', () => {
+test('a variable without a value is reported', () => {
   assert.deepEqual(evaluate('self.replicas > 0'), {
     error: 'no such attribute(s): self',
     cost: 2,
@@ -83,7 +83,7 @@ test('reports a variable that was not set', () => {
   });
 });
 
-test('takes optional variables', () => {
+test('variables may be optional values', () => {
   const program = compiled(
     'oldSelf.optMap(o, o.replicas).orValue(0) < self.replicas',
     kubernetesEnvironment({ variables: { self, oldSelf: optionalType(self) } }),
@@ -93,29 +93,29 @@ test('takes optional variables', () => {
   assert.deepEqual(program.evaluate({ self: self2, oldSelf: { replicas: 3 } }), { value: false, cost: 10 });
 });
 
-test('finds variables with dotted names', () => {
+test('variables may have dotted names', () => {
   const program = compiled('a.b.c == 1', kubernetesEnvironment({ variables: { 'a.b': dynType } }));
   assert.deepEqual(program.evaluate({ 'a.b': { c: 1 } }), { value: true, cost: 3 });
 });
 
-test('does not let new expressions use what the version before did not know', () => {
+test('new expressions may only use libraries of the previous minor version', () => {
   assert.equal(compile(kubernetesEnvironment({ expressions: 'new' }), "isSemver('1.0.0')").ok, false);
   assert.equal(compile(kubernetesEnvironment(), "isSemver('1.0.0')").ok, true);
 });
 
 const absent = ['math.greatest(1, 2)', 'cel.bind(x, 1, x)', "base64.encode(b'a')", "'a'.reverse()", 'Object{}'];
 for (const text of absent) {
-  test(`has no ${text} in Kubernetes`, () => {
+  test(`${text} is not available in Kubernetes`, () => {
     assert.equal(compile(environment, text).ok, false);
   });
 }
 for (const text of absent.slice(0, -1)) {
-  test(`has ${text} in plain CEL`, () => {
+  test(`${text} is available in plain CEL`, () => {
     assert.equal(compile(plainEnvironment(), text).ok, true);
   });
 }
 
-test('evaluates a bound value once, and only if it is used', () => {
+test('a bound value is evaluated once, and only if it is used', () => {
   const program = compiled('cel.bind(x, [1, 2].map(i, i * 2), false ? x[0] : 7)', plainEnvironment());
   const used = compiled('cel.bind(x, [1, 2].map(i, i * 2), x[0] + x[1])', plainEnvironment());
   const twice = compiled('[1, 2].map(i, i * 2)[0] + [1, 2].map(i, i * 2)[1]', plainEnvironment());

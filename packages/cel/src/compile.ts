@@ -1,4 +1,4 @@
-/** Compiling expressions, and evaluating what was compiled. */
+/** Compiles and evaluates expressions. */
 
 import { children, type Expression } from './ast.ts';
 import { check } from './checker.ts';
@@ -12,37 +12,37 @@ import { type Issue, Issues } from './source.ts';
 import type { Type } from './types.ts';
 import { EvaluationError, type Value } from './values.ts';
 
-/** How an evaluation ended, and what it cost. */
+/** Outcome of an evaluation, and its cost. */
 export type Outcome =
   | { readonly value: Exclude<Value, EvaluationError>; readonly cost: number }
   | { readonly error: string; readonly cost: number; readonly isCostExceeded: boolean };
 
-/** How an evaluation is to be. */
+/** Options of an evaluation. */
 export type EvaluateOptions = {
-  /** Evaluation ends with an error once it has cost more. */
+  /** Cost at which the evaluation ends with an error. */
   readonly costLimit?: number;
 };
 
-/** An expression that can be evaluated. */
+/** A compiled expression. */
 export type Program = {
   readonly ok: true;
-  /** The type of its results. */
+  /** Type of the results. */
   readonly type: Type;
-  /** The least and the most it may cost, given the sizes variables are declared with. Computed when first read. */
+  /** Minimum and maximum cost for the declared sizes of variables. Computed on first use. */
   readonly estimatedCost: Range;
-  /** Whether the expression refers to a variable. */
+  /** Returns whether the expression refers to a variable. */
   uses(variable: string): boolean;
-  /** Evaluates it with variables set to JSON or CEL values. */
+  /** Evaluates the expression with variables set to JSON or CEL values. */
   evaluate(bindings: Readonly<Record<string, unknown>>, options?: EvaluateOptions): Outcome;
 };
 
-/** Why an expression cannot be evaluated. */
+/** Errors of a compilation. */
 export type CompileFailure = {
   readonly ok: false;
-  /** Whether the text is at fault, or a constant in it that cannot be computed (`int('x')`). */
+  /** Distinguishes errors in the text from constants that cannot be computed (`int('x')`). */
   readonly stage: 'text' | 'constant';
   readonly issues: readonly Issue[];
-  /** All faults, each with the place in the text, as users are shown them. */
+  /** All errors with their positions in the text, as shown to users. */
   readonly message: string;
 };
 
@@ -97,7 +97,7 @@ function run(evaluate: Evaluate, frame: Frame): Outcome {
     return { error: value.message, cost: frame.cost, isCostExceeded: false };
   } catch (error) {
     if (error instanceof CostExceeded) return { error: error.message, cost: frame.cost, isCostExceeded: true };
-    // Data nested thousands deep, or a string grown beyond what a string can be: the stack or the heap says so.
+    // Deeply nested data, or a string beyond the maximum length, overflows the stack or the heap.
     if (error instanceof RangeError) {
       return { error: `evaluation outgrew its limits: ${error.message}`, cost: frame.cost, isCostExceeded: false };
     }
@@ -105,7 +105,7 @@ function run(evaluate: Evaluate, frame: Frame): Outcome {
   }
 }
 
-/** Names of variables, those of loops included. */
+/** Yields the names of variables, including loop variables. */
 function* variableNames(expression: Expression): Generator<string> {
   if (expression.kind === 'identifier') yield expression.name;
   if (expression.kind === 'select' && expression.resolved) yield expression.resolved.name;

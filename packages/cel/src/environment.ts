@@ -1,4 +1,4 @@
-/** Environments: what names, functions and syntax expressions may use. */
+/** Environments: names, functions and syntax that expressions may use. */
 import type { Expression } from './ast.ts';
 import type { Declarations } from './checker.ts';
 import { type FunctionDeclaration, mergeFunctions } from './functions.ts';
@@ -11,24 +11,24 @@ import type { Issues } from './source.ts';
 import type { Type } from './types.ts';
 import { EvaluationError } from './values.ts';
 
-/** Looks at a checked expression and reports what it does not like. */
+/** Checks a type-checked expression and reports errors. */
 export type Validator = (expression: Expression, issues: Issues) => void;
 
-/** What expressions are compiled in. */
+/** An environment in which expressions are compiled. */
 export type Environment = Declarations &
   Runtime & {
     readonly syntax: Syntax;
     readonly validators: readonly Validator[];
-    /** What one evaluation may cost unless it is told otherwise. */
+    /** Default cost limit of one evaluation. */
     readonly costLimit: number;
   };
 
-/** What an environment is made of. */
+/** Options of an environment. */
 export type EnvironmentOptions = {
   readonly libraries: readonly Library[];
   /** Variables by name, which may be dotted. */
   readonly variables?: Readonly<Record<string, Type>>;
-  /** A namespace names are looked up in first. */
+  /** Namespace in which names are resolved first. */
   readonly container?: string;
   readonly homogeneousLiterals?: boolean;
   readonly optionals?: boolean;
@@ -37,7 +37,7 @@ export type EnvironmentOptions = {
   readonly costLimit?: number;
 };
 
-/** Makes an environment. Making one is dear; `withVariables` shares all but the variables. */
+/** Creates an environment. This is expensive; `withVariables` shares everything but the variables. */
 export function createEnvironment(options: EnvironmentOptions): Environment {
   const { libraries } = options;
   const functions = new Map<string, FunctionDeclaration>();
@@ -80,7 +80,7 @@ export function createEnvironment(options: EnvironmentOptions): Environment {
   return withVariables(environment, options.variables ?? {});
 }
 
-/** The environment with more variables. */
+/** Returns an environment with additional variables. */
 export function withVariables(environment: Environment, variables: Readonly<Record<string, Type>>): Environment {
   const added = new Map(Object.entries(variables));
   if (added.size === 0) return environment;

@@ -1,4 +1,4 @@
-/** The environments there are: plain CEL with all its extensions, and Kubernetes'. */
+/** Predefined environments: plain CEL with all its extensions, and that of Kubernetes. */
 import { createEnvironment, type Environment, withVariables } from './environment.ts';
 import { authorizerLibrary } from './library/authorizer.ts';
 import { bindingsLibrary, twoVariableLibrary } from './library/comprehensions.ts';
@@ -27,22 +27,22 @@ import {
 import type { Library } from './library.ts';
 import type { Type } from './types.ts';
 
-/** What one evaluation may cost in Kubernetes. */
+/** Cost limit of one evaluation in Kubernetes. */
 export const perCallLimit = 1_000_000;
-/** What all evaluations for one object, or one binding of a policy, may cost together. */
+/** Cost limit of all evaluations for one object, or one binding of a policy. */
 export const runtimeCostBudget = 10_000_000;
-/** The same for the match conditions of a webhook or policy. */
+/** Cost limit of the match conditions of a webhook or policy. */
 export const matchConditionsCostBudget = 2_500_000;
 
-/** How a Kubernetes environment is to be. */
+/** Options of a Kubernetes environment. */
 export type KubernetesOptions = {
   readonly variables?: Readonly<Record<string, Type>>;
   /**
-   * Whether the expression is new, or comes from storage. New ones may use only what the previous minor version knew,
-   * so that a cluster can be rolled back; here that leaves out `semver`. Stored ones is the default.
+   * New or stored expressions. New ones may only use libraries of the previous minor version, so that a cluster can be
+   * rolled back; this excludes `semver`. The default is stored.
    */
   readonly expressions?: 'new' | 'stored';
-  /** Whether `Object{…}` and `JSONPatch{…}` can be written, as in mutating admission policies. */
+  /** Enables `Object{…}` and `JSONPatch{…}`, as in mutating admission policies. */
   readonly mutation?: boolean;
 };
 
@@ -75,12 +75,12 @@ const bases = {
   new: { plain: kubernetes(), mutation: kubernetes(mutationLibrary) },
 };
 
-/** The environment of Kubernetes 1.33: its libraries, its checks and its limits. */
+/** Returns the environment of Kubernetes 1.33 with its libraries, checks and limits. */
 export function kubernetesEnvironment({ variables, expressions, mutation }: KubernetesOptions = {}): Environment {
   return withVariables(bases[expressions ?? 'stored'][mutation ? 'mutation' : 'plain'], variables ?? {});
 }
 
-/** CEL with every extension the specification has, and without limits. */
+/** Returns an environment with all extensions of the CEL specification and without limits. */
 export function plainEnvironment(
   options: { readonly variables?: Readonly<Record<string, Type>>; readonly container?: string } = {},
 ): Environment {

@@ -1,4 +1,4 @@
-/** When values are equal, and which comes first. */
+/** Equality and order of values. */
 import { isDeepStrictEqual } from 'node:util';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { elementKey, JsonObject, ListValue, MapValue } from './collections.ts';
@@ -20,7 +20,7 @@ import {
   type Value,
 } from './values.ts';
 
-/** Whether two values are equal. Numbers of different types are compared by value; null equals only null. */
+/** Returns whether two values are equal. Numbers of different types are compared by value; null equals only null. */
 export function equal(a: Value, b: Value): boolean | EvaluationError {
   if (a === null || b === null) return a === b;
   switch (typeof a) {
@@ -100,7 +100,7 @@ function equalObject(a: JsonObject, b: MapValue): boolean | EvaluationError {
       const result = equal(own, other);
       if (result !== true) return result;
     } else {
-      // Properties no schema declares are compared as JSON, and only where both objects have them.
+      // Undeclared properties are compared as JSON, and only if both objects have them.
       if (!(b instanceof JsonObject)) return noSuchOverload;
       if (Object.hasOwn(b.record, name) && !isDeepStrictEqual(a.record[name], b.record[name])) return false;
     }
@@ -111,11 +111,14 @@ function equalObject(a: JsonObject, b: MapValue): boolean | EvaluationError {
 /** A number of any of the three types. */
 export type CelNumber = Int | Uint | Double;
 
-/** Whether a value is a number. */
+/** Returns whether a value is a number. */
 export const isNumber = (value: Value): value is CelNumber =>
   isInt(value) || value instanceof Uint || value instanceof Double;
 
-/** -1, 0 or 1; NaN when one of them is. Integers are compared with doubles as doubles, inexact beyond 2^53. */
+/**
+ * Returns -1, 0 or 1; NaN if one of the numbers is NaN. Integers are compared with doubles as doubles, inexactly beyond
+ * 2^53.
+ */
 function compareNumbers(a: CelNumber, b: CelNumber): number {
   if (a instanceof Double) return -compareToDouble(b, a.value);
   if (b instanceof Double) return compareToDouble(a, b.value);
@@ -137,7 +140,7 @@ function compareToDouble(a: CelNumber, double: number): number {
 
 const compareFloats = (a: number, b: number): number => (a < b ? -1 : a > b ? 1 : a === b ? 0 : Number.NaN);
 
-/** Orders two values: -1, 0 or 1, or an error when they have no order. */
+/** Compares two values: returns -1, 0 or 1, or an error if they have no order. */
 export function compare(a: Value, b: Value): number | EvaluationError {
   if (isNumber(a)) {
     if (!isNumber(b)) return orNoSuchOverload(b);
@@ -155,7 +158,7 @@ export function compare(a: Value, b: Value): number | EvaluationError {
   return noSuchOverload;
 }
 
-/** Whether a value is of a type that has an order at all. */
+/** Returns whether a value has an ordered type. */
 export const isOrdered = (value: Value): boolean =>
   isNumber(value) ||
   typeof value === 'string' ||

@@ -17,23 +17,23 @@ const cases = [
   { property: 'é', identifier: undefined },
 ];
 for (const { property, identifier } of cases) {
-  test(`spells the property ${JSON.stringify(property)} as ${identifier}`, () => {
+  test(`the property ${JSON.stringify(property)} is escaped as ${identifier}`, () => {
     assert.equal(escapeIdentifier(property), identifier);
   });
 }
 
-test('refuses escapes that do not exist', () => {
+test('unknown escapes are rejected', () => {
   assert.equal(unescapeIdentifier('a__nope__b'), undefined);
   assert.equal(unescapeIdentifier('a__in__b'), undefined);
 });
 
-test('finds back every property it can spell', () => {
+test('escaped properties round-trip', () => {
   const property = fc.stringMatching(/^[a-zA-Z_./-][a-zA-Z0-9_./-]{0,12}$/);
   fc.assert(
     fc.property(property, (name) => {
       const identifier = escapeIdentifier(name)!;
       assert.match(identifier, /^[a-zA-Z_][a-zA-Z0-9_]*$/);
-      // A run of underscores may split in two ways, as in the reference.
+      // A sequence of underscores may be split in two ways, as in cel-go.
       if (!/_{3}|__(underscores|dot|dash|slash)|_[-./]|[-./]_/.test(name))
         assert.equal(unescapeIdentifier(identifier), name);
     }),

@@ -1,6 +1,6 @@
 /**
- * Property names as CEL identifiers. A JSON property may be called anything; what CEL cannot spell is escaped:
- * `.` is `__dot__`, `-` is `__dash__`, `/` is `__slash__`, `__` is `__underscores__`, and a reserved word `x` is `__x__`.
+ * Escapes property names as CEL identifiers. JSON properties may have any name: `.` becomes `__dot__`, `-` becomes
+ * `__dash__`, `/` becomes `__slash__`, `__` becomes `__underscores__`, and a reserved word `x` becomes `__x__`.
  */
 
 const reservedWords: ReadonlySet<string> = new Set(
@@ -18,17 +18,17 @@ const escapes: Readonly<Record<string, string>> = {
 };
 const unescapes = new Map(Object.entries(escapes).map(([plain, escaped]) => [escaped, plain]));
 
-/** Whether a word cannot be an identifier in CEL. */
+/** Returns whether a word is reserved in CEL. */
 export const isReservedWord = (word: string): boolean => reservedWords.has(word);
 
-/** The CEL identifier of a property, or undefined if it cannot have one. */
+/** Returns the CEL identifier of a property, or undefined if it has none. */
 export function escapeIdentifier(property: string): string | undefined {
   if (reservedWords.has(property)) return `__${property}__`;
   if (!/^[a-zA-Z_./-][a-zA-Z0-9_./-]*$/.test(property)) return undefined;
   return property.replace(/__|[-./]/g, (found) => escapes[found]!);
 }
 
-/** The property a CEL identifier stands for, or undefined if it has escapes that do not exist. */
+/** Returns the property of a CEL identifier, or undefined if the identifier has unknown escapes. */
 export function unescapeIdentifier(identifier: string): string | undefined {
   if (!identifier.includes('__')) return identifier;
   let isValid = true;

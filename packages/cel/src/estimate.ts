@@ -1,9 +1,9 @@
 /**
- * Estimates what an expression may cost before it is ever evaluated.
+ * Estimates the cost of an expression before its evaluation.
  *
- * Sizes come from literals, from what functions say of their results, and from the limits declared for JSON values
- * (`maxLength`, `maxItems`, `maxProperties`). To find the latter, every part of an expression that can be traced to a
- * variable keeps the path that leads there: `self.items.all(i, i.name …)` knows `i.name` as `self.items.@items.name`.
+ * Sizes come from literals, from the result sizes of functions, and from the declared limits of JSON values
+ * (`maxLength`, `maxItems`, `maxProperties`). To find the limits, every node that can be traced to a variable keeps its
+ * path: in `self.items.all(i, i.name …)`, the path of `i.name` is `self.items.@items.name`.
  */
 import { accumulatorName, type Call, type Comprehension, type Expression, type Select } from './ast.ts';
 import { addRanges, fixed, multiplyRanges, unite, unknownSize } from './costs.ts';
@@ -11,20 +11,20 @@ import type { CallEstimate, FunctionDeclaration, Operand, Range } from './functi
 import { codePointCount } from './type-names.ts';
 import { errorType, isOptional, type Type, unwrapOptional } from './types.ts';
 
-/** What the estimate needs of an environment. */
+/** Parts of an environment that the estimate needs. */
 export type EstimateContext = {
   variable(name: string): Type | undefined;
   function(name: string): FunctionDeclaration | undefined;
 };
 
-/** The least and the most evaluating an expression may cost. */
+/** Returns the minimum and maximum cost of an expression. */
 export function estimateCost(expression: Expression, context: EstimateContext): Range {
   return new Estimator(context).cost(expression);
 }
 
 type Path = readonly string[];
 
-/** The sizes of the keys and values of a list or map. */
+/** Sizes of the keys and values of a list or map. */
 type EntrySizes = { readonly container: 'list' | 'map'; readonly key: Range; readonly value: Range };
 
 type Local = { readonly path: Path; readonly size: Range | undefined; readonly entrySizes: EntrySizes | undefined };
@@ -189,7 +189,7 @@ class Estimator {
     return sum([before, result, multiplyRanges(turns, addRanges(step, condition))]);
   }
 
-  /** A variable that goes over the elements of a range. */
+  /** Returns a variable that iterates over the elements of a range. */
   #iteration(range: Expression, role: 'single' | 'key' | 'value'): Local {
     const entries = this.#entrySizesOf(range);
     const isList = (entries?.container ?? range.type?.kind) === 'list';
@@ -231,7 +231,7 @@ class Estimator {
 
   #operand(expression: Expression): Operand {
     const path = this.#path(expression);
-    // What an accumulator holds is no part of any variable.
+    // The content of an accumulator is not part of any variable.
     const known = path[0] === accumulatorName || path[0] === '__result__' ? [] : path;
     return this.#describe(expression, expression.type ?? errorType, known, this.#size(expression));
   }
@@ -252,14 +252,14 @@ class Estimator {
     };
   }
 
-  /** The size a declaration allows for what is at a path. */
+  /** Returns the declared size of the value at a path. */
   #declaredSize(path: Path): Range | undefined {
     const [variable, ...steps] = path;
-    // Kubernetes does not look where a path begins: what is not a variable's it follows from the whole value.
+    // Kubernetes ignores the root of a path: a path that starts at no variable is followed from the whole value.
     const declared =
       variable === undefined ? undefined : (this.#context.variable(variable) ?? this.#context.variable('self'));
     let type: Type | undefined = declared && unwrapOptional(declared);
-    // A variable of a bare CEL type was declared without sizes.
+    // A variable with a bare CEL type has no declared sizes.
     if (!type?.json) return undefined;
     for (const step of steps) {
       if (step === '@items' || step === '@values') {
@@ -307,7 +307,7 @@ class Estimator {
   }
 }
 
-/** `cel.bind` and `optMap`: a loop over nothing. */
+/** Returns whether a comprehension is the expansion of `cel.bind` or `optMap`: a loop over an empty list. */
 function isBinding({ range, condition, accumulator }: Comprehension): boolean {
   return (
     range.kind === 'list' &&
@@ -350,7 +350,7 @@ function isScalar(type: Type): boolean {
 
 const sum = (ranges: readonly Range[]): Range => ranges.reduce(addRanges, nothing);
 
-/** What covers all sizes; for none at all, zero. */
+/** Returns the range that covers all ranges; zero if there are none. */
 const uniteAll = (ranges: readonly Range[]): Range =>
   ranges.length === 0 ? nothing : ranges.reduce(unite, { min: maximum, max: 0n });
 

@@ -1,24 +1,24 @@
-/** The loops comprehensions become. */
+/** Loops of comprehensions. */
 import { ArrayList, GrowingList, GrowingMap, ListValue, MapValue } from './collections.ts';
 import type { Evaluate, Frame } from './frame.ts';
 import { typeNameOf } from './type-names.ts';
 import { EvaluationError, type Value } from './values.ts';
 
-/** Empty collections accumulated into are grown in place: copying at every step would be quadratic. */
+/** Returns a growing collection for an empty one: copying at every step would take quadratic time. */
 export function growable(value: Value): Value {
   if (value instanceof ListValue && value.size === 0) return new GrowingList([]);
   return value instanceof MapValue && value.size === 0 ? new GrowingMap() : value;
 }
 
-/** The collection as it is once nobody adds to it any more. */
+/** Returns the final collection after the loop. */
 export const settled = (value: Value): Value => (value instanceof GrowingList ? new ArrayList(value.values) : value);
 
-/** Where a loop keeps its accumulator and its variables. */
+/** Slots of the accumulator and variables of a loop. */
 export type Slots = { readonly accumulator: number; readonly first: number; readonly second: number };
-/** What is evaluated at every turn. */
+/** Evaluations of every iteration. */
 export type Turn = { readonly condition: Evaluate; readonly step: Evaluate };
 
-/** Goes over the elements of a list or the keys of a map. */
+/** Iterates over the elements of a list or the keys of a map. */
 export function foldOne(frame: Frame, range: Value, slots: Slots, turn: Turn): EvaluationError | undefined {
   const { locals } = frame;
   if (range instanceof ListValue) {
@@ -38,7 +38,7 @@ export function foldOne(frame: Frame, range: Value, slots: Slots, turn: Turn): E
   return undefined;
 }
 
-/** Goes over indexes and elements of a list, or keys and values of a map. */
+/** Iterates over indexes and elements of a list, or keys and values of a map. */
 export function foldTwo(frame: Frame, range: Value, slots: Slots, turn: Turn): EvaluationError | undefined {
   const { locals } = frame;
   if (!(range instanceof ListValue) && !(range instanceof MapValue)) {
@@ -54,7 +54,7 @@ export function foldTwo(frame: Frame, range: Value, slots: Slots, turn: Turn): E
   return undefined;
 }
 
-/** One turn of a loop; false once the condition says stop. An error is not a reason to stop. */
+/** Runs one iteration; returns false if the condition ends the loop. An error does not end it. */
 function takeTurn(frame: Frame, { accumulator }: Slots, { condition, step }: Turn): boolean {
   if (condition(frame) === false) return false;
   frame.locals[accumulator] = step(frame);

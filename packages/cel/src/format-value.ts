@@ -1,9 +1,9 @@
-/** Values as text: for error messages, and for `string(x)`. */
+/** Formats values for error messages and for `string(x)`. */
 import { ListValue, MapValue } from './collections.ts';
 import { Duration, formatDuration, formatTimestamp, Timestamp } from './time.ts';
 import { Double, EvaluationError, Optional, TypeValue, Uint, type Value } from './values.ts';
 
-/** A value as error messages quote it. */
+/** Formats a value for error messages. */
 export function formatValue(value: Value): string {
   if (value === null) return 'null';
   if (typeof value !== 'object') return String(value);
@@ -23,7 +23,7 @@ export function formatValue(value: Value): string {
   return value.typeName;
 }
 
-/** A double in the fewest digits that read back the same; with an exponent below 1e-4 and from 1e6 on. */
+/** Formats a double in the fewest digits that parse to the same value; with an exponent below 1e-4 and from 1e6 on. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';

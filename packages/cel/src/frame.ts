@@ -1,18 +1,18 @@
-/** The state of one evaluation. */
+/** State of one evaluation. */
 import type { Value } from './values.ts';
 
-/** Thrown when an evaluation has cost more than it may. */
+/** Thrown when an evaluation exceeds its cost limit. */
 export class CostExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded');
   }
 }
 
-/** What an expression is evaluated in: its variables, and what it has cost so far. */
+/** Frame of an evaluation: its variables and its cost so far. */
 export class Frame {
   cost = 0;
   readonly limit: number;
-  /** Variables handed in, by slot; undefined until first used. */
+  /** Input variables by slot; undefined until first used. */
   readonly variables: (Value | undefined)[];
   /** Loop variables and accumulators, by slot. */
   readonly locals: (Value | undefined)[];

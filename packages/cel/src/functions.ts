@@ -1,4 +1,4 @@
-/** How functions are declared: overloads for the checker, implementations for the interpreter, costs for both. */
+/** Declarations of functions: overloads for the checker, implementations for the interpreter, costs for both. */
 
 import type { Expression } from './ast.ts';
 import { ListValue, MapValue } from './collections.ts';
@@ -6,65 +6,65 @@ import { typeNameOf } from './type-names.ts';
 import type { Type } from './types.ts';
 import { EvaluationError, type Value } from './values.ts';
 
-/** The least and the most something may be. */
+/** Minimum and maximum of an amount. */
 export type Range = { readonly min: bigint; readonly max: bigint };
 
-/** What a call is expected to cost, and how large its result may be. */
+/** Estimated cost of a call, and the size of its result. */
 export type CallEstimate = { readonly cost: Range; readonly resultSize?: Range };
 
-/** What is known, before evaluation, of an operand. */
+/** Static knowledge of an operand. */
 export type Operand = {
   readonly expression: Expression | undefined;
   readonly type: Type;
-  /** The size, known from the expression itself, from declared limits, or not at all. */
+  /** Size from the expression itself or from declared limits; otherwise unknown. */
   readonly size: Range;
-  /** The size if the expression itself tells it. */
+  /** Size if the expression itself determines it. */
   readonly computedSize: Range | undefined;
-  /** The elements of a list. */
+  /** Operand for the elements of a list. */
   readonly element: Operand | undefined;
 };
 
-/** A call about to be estimated. */
+/** A call to estimate. */
 export type CallShape = {
   readonly overload: string;
   readonly target: Operand | undefined;
   readonly args: readonly Operand[];
 };
 
-/** What one call did cost. `overload` is empty when only run time could tell which it was. */
+/** Returns the actual cost of a call. `overload` is empty if only the run time determines it. */
 export type ActualCost = (args: readonly Value[], result: Value, overload: string) => number;
 
-/** How an overload or function is charged for; without it a call costs 1. */
+/** Cost of an overload or function; without it a call costs 1. */
 export type Cost = {
   readonly actual?: ActualCost;
   readonly estimate?: (shape: CallShape) => CallEstimate | undefined;
 };
 
-/** An implementation. It is never called with errors, unless the overload says it wants them. */
+/** An implementation. It is never called with errors, unless the overload declares `takesErrors`. */
 export type Implementation = (...args: Value[]) => Value;
 
 /** One signature of a function. */
 export type Overload = {
   readonly id: string;
   readonly isMember: boolean;
-  /** For a method, the first is what it is called on. */
+  /** The first parameter of a method is its receiver. */
   readonly parameters: readonly Type[];
   readonly result: Type;
   readonly call?: Implementation;
   readonly cost?: Cost;
-  /** Whether errors are handed to the implementation rather than passed over it. */
+  /** Passes errors to the implementation instead of propagating them. */
   readonly takesErrors?: boolean;
   /** Arguments after the first error are not evaluated, as always with three or more. */
   readonly stopsAtErrors?: boolean;
 };
 
-/** A function: its overloads, in the order they are tried. */
+/** A function with its overloads, in the order of resolution. */
 export type FunctionDeclaration = {
   readonly name: string;
   readonly overloads: readonly Overload[];
   /** One implementation for all overloads, which checks its arguments itself. */
   readonly call?: Implementation;
-  /** Charged whatever the overload; comes before the cost of an overload. */
+  /** Cost of every overload; takes precedence over the cost of an overload. */
   readonly cost?: Cost;
 };
 
@@ -86,13 +86,13 @@ export const method = (
   more: Partial<Pick<Overload, 'cost' | 'takesErrors' | 'stopsAtErrors'>> = {},
 ): Overload => ({ ...overload(id, parameters, result, call, more), isMember: true });
 
-/** Joins declarations of one function from several libraries. */
+/** Merges declarations of one function from several libraries. */
 export function mergeFunctions(a: FunctionDeclaration, b: FunctionDeclaration): FunctionDeclaration {
   const overloads = new Map([...a.overloads, ...b.overloads].map((each) => [each.id, each]));
   return { ...a, ...b, overloads: [...overloads.values()] };
 }
 
-/** Whether a value may be handed to a parameter. Of lists and maps the first element speaks for all. */
+/** Returns whether a parameter accepts a value. The first element of a list or map stands for all. */
 export function accepts(parameter: Type, value: Value): boolean {
   if (value instanceof EvaluationError) return false;
   switch (parameter.kind) {
@@ -114,7 +114,7 @@ export function accepts(parameter: Type, value: Value): boolean {
   }
 }
 
-/** The error of a call no overload fits at run time. */
+/** Returns the error of a call without a matching overload at run time. */
 export function noOverload(name: string, args: readonly Value[]): EvaluationError {
   for (const arg of args) if (arg instanceof EvaluationError) return arg;
   return new EvaluationError(`no such overload: ${name}(${args.map(typeNameOf).join(', ')})`);

@@ -1,14 +1,14 @@
 /**
- * URLs as Go's `net/url` reads them. The platform's `URL` follows another standard: it knows no relative references,
- * repairs what it can, and normalizes what it reads.
+ * Parses URLs like Go's `net/url`. The platform's `URL` follows another standard: it has no relative references,
+ * repairs invalid input, and normalizes.
  */
 import { quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 
-/** A URL in its parts; what the text does not have is empty. */
+/** A URL in its parts; absent parts are empty. */
 export type GoUrl = {
   readonly scheme: string;
-  /** What follows the scheme if that is not a path: `mailto:opaque`. */
+  /** The rest after the scheme if it is not a path: `mailto:opaque`. */
   readonly opaque: string;
   readonly user: string | undefined;
   /** Host and port. */
@@ -22,12 +22,12 @@ export type GoUrl = {
 
 type Mode = 'path' | 'host' | 'zone' | 'userinfo' | 'query' | 'fragment';
 
-/** Reads an absolute URL or path, as in the first line of a request. Throws `ParseError` with Go's text. */
+/** Parses an absolute URL or path, as in the first line of a request. Throws `ParseError` with Go's message. */
 export function parseRequestUrl(text: string): GoUrl {
   return reported(text, () => parse(text, true));
 }
 
-/** Reads a URL, which may be relative and have a fragment. Throws `ParseError` with Go's text. */
+/** Parses a URL, which may be relative and have a fragment. Throws `ParseError` with Go's message. */
 export function parseUrl(text: string): GoUrl {
   const hash = text.indexOf('#');
   const body = hash < 0 ? text : text.slice(0, hash);
@@ -153,7 +153,7 @@ function decode(text: string, mode: Mode): string {
   return Buffer.from(decoded, 'latin1').toString('utf8');
 }
 
-/** The text as it is if all of it may stand in a URL, else with what may not escaped anew. */
+/** Returns the text itself if it is a valid part of a URL, otherwise with invalid characters escaped. */
 function escaped(text: string, mode: 'path' | 'fragment'): string {
   const isValid = mode === 'path' ? /^[A-Za-z0-9\-_.~!$&'()*+,;=:@[\]%/]*$/ : /^[A-Za-z0-9\-_.~!$&'()*+,;=:@[\]%/?]*$/;
   if (isValid.test(text)) return text;
@@ -166,7 +166,7 @@ function escaped(text: string, mode: 'path' | 'fragment'): string {
     .join('');
 }
 
-/** Host without port and brackets, and port. */
+/** Splits a host into its name, without brackets, and its port. */
 export function splitHost(host: string): { readonly hostname: string; readonly port: string } {
   const match = /^(.*):([0-9]*)$/s.exec(host);
   const name = match ? match[1]! : host;
@@ -174,7 +174,7 @@ export function splitHost(host: string): { readonly hostname: string; readonly p
   return { hostname, port: match?.[2] ?? '' };
 }
 
-/** The parameters of a query, in the order of their keys; those that are malformed are left out. */
+/** Returns the parameters of a query, sorted by key; malformed ones are dropped. */
 export function queryParameters(query: string): ReadonlyMap<string, readonly string[]> {
   const parameters = new Map<string, string[]>();
   for (const part of query.split('&')) {
@@ -191,7 +191,7 @@ export function queryParameters(query: string): ReadonlyMap<string, readonly str
   return parameters;
 }
 
-/** The URL as text. */
+/** Formats a URL. */
 export function formatUrl(url: GoUrl): string {
   const { scheme, opaque, user, host, path } = url;
   const authority = user !== undefined || host !== '' ? `//${user === undefined ? '' : `${user}@`}${host}` : '';

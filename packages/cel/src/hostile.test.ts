@@ -1,4 +1,4 @@
-/** Input that means harm: each ends soon, with an error that says why. */
+/** Malicious input: every case ends soon, with an error that explains it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compile, type Outcome } from './compile.ts';
@@ -31,60 +31,60 @@ const nests = [
   { name: 'relations', at: (depth: number) => `true${' == true'.repeat(depth)}`, refused: chainTooLong },
 ];
 for (const { name, at, refused } of nests) {
-  test(`takes ${name} 249 deep and refuses 251`, () => {
+  test(`${name} are accepted 249 deep and rejected 251 deep`, () => {
     assert.equal(fault(at(249)), 'none');
     assert.equal(fault(at(251)), refused);
   });
-  test(`refuses ${name} 8,000 deep without overflowing the stack`, () => {
+  test(`${name} 8,000 deep are rejected without a stack overflow`, () => {
     assert.equal(fault(at(8000)), refused);
   });
 }
 
-test('refuses a tree that is deep only in sum', () => {
+test('a tree that is deep only in total is rejected', () => {
   const text = `object${'.a'.repeat(200)}${' + 1'.repeat(100)}`;
   assert.equal(fault(text), chainTooLong);
 });
 
-test('takes ten thousand terms of a logical operator', () => {
+test('a logical operator accepts ten thousand terms', () => {
   assert.equal(fault(`true${' && true'.repeat(10_000)}`), 'none');
 });
 
-test('refuses a text of more than a hundred thousand characters', () => {
+test('a text of more than a hundred thousand characters is rejected', () => {
   assert.equal(
     fault(' '.repeat(100_001)),
     'ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100001, limit 100000',
   );
 });
 
-test('takes a list of forty thousand elements', () => {
+test('a list of forty thousand elements is accepted', () => {
   const outcome = evaluate(`[${'1,'.repeat(40_000)}].size()`, null);
   assert.deepEqual(outcome, { value: 40_000, cost: 1 });
 });
 
 for (const pattern of ['(a*)*b', '(a+)+$', '(a|aa)+$', '([a-z]+)*[0-9]', '(.*)*x']) {
-  test(`matches ${pattern} in linear time`, () => {
+  test(`the pattern ${pattern} is matched in linear time`, () => {
     const outcome = evaluate(`object.matches('${pattern}')`, 'a'.repeat(30_000));
     assert.ok('value' in outcome);
   });
 }
 
-test('refuses patterns that repeat repetitions beyond measure', () => {
+test('patterns with excessive nested repetitions are rejected', () => {
   assert.match(fault("'a'.matches('((a{100}){100}){100}')"), /invalid matches argument/);
 });
 
-test('stops at the cost limit however large the data', () => {
+test('evaluation stops at the cost limit, however large the data', () => {
   const object = Array.from({ length: 200_000 }, (_, index) => index);
   const outcome = evaluate('object.all(x, object.exists(y, x == y))', object);
   assert.ok('error' in outcome && outcome.isCostExceeded);
 });
 
-test('ends with an error where strings outgrow what a string can be', () => {
+test('a string beyond the maximum length is an error', () => {
   const outcome = evaluate("object.replace('a', object).replace('a', object).replace('a', object)", 'a'.repeat(10_000));
   assert.ok('error' in outcome);
   assert.match(outcome.error, /^evaluation outgrew its limits/);
 });
 
-test('ends with an error where data nests deeper than the stack', () => {
+test('data that nests deeper than the stack is an error', () => {
   const nested = (): unknown => {
     let value: unknown = [];
     for (let depth = 0; depth < 200_000; depth++) value = [value];
@@ -97,7 +97,7 @@ test('ends with an error where data nests deeper than the stack', () => {
 
 const inherited = ['constructor', 'toString', 'hasOwnProperty', '__proto__'];
 for (const key of inherited) {
-  test(`does not take ${key} for a key of every map`, () => {
+  test(`${key} is not a key of every map`, () => {
     assert.deepEqual(evaluate(`'${key}' in object`, {}), { value: false, cost: 2 });
     assert.deepEqual(evaluate(`object[?'${key}'].hasValue()`, {}), { value: false, cost: 2 });
     assert.equal('error' in evaluate(`object['${key}']`, {}), true);
@@ -105,7 +105,7 @@ for (const key of inherited) {
   });
 }
 
-test('takes keys such as __proto__ for what they are where they are set', () => {
+test('keys such as __proto__ are ordinary keys', () => {
   const object = JSON.parse('{"__proto__": {"x": 1}, "constructor": "c"}');
   assert.deepEqual(evaluate("object['__proto__'].x == 1 && object.constructor == 'c'", object), {
     value: true,
@@ -114,13 +114,13 @@ test('takes keys such as __proto__ for what they are where they are set', () => 
   assert.deepEqual(evaluate('size(object)', object), { value: 2, cost: 2 });
 });
 
-test('does not take a property every object inherits for a declared one', () => {
+test('an inherited JavaScript property is not a declared property', () => {
   const type = jsonObject('T', { labels: { type: jsonMap(jsonString()) } });
   const program = compile(kubernetesEnvironment({ variables: { self: type } }), 'has(self.constructor)');
   assert.equal(program.ok, false);
 });
 
-test('does not take an inherited name for a variable that was set', () => {
+test('an inherited JavaScript property is not a variable', () => {
   const program = compile(kubernetesEnvironment({ variables: { toString: dynType } }), 'toString');
   assert.ok(program.ok);
   assert.equal('error' in program.evaluate({}), true);

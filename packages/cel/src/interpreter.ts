@@ -1,9 +1,9 @@
 /**
- * Turns a checked expression into closures.
+ * Compiles a checked expression to closures.
  *
- * What is constant is computed here, once: literals, lists and maps of constants, conversions of constants, sets to look
- * up with `in`, regular expressions. Folded parts cost nothing at run time, as in the reference implementation, whose
- * costs (see `frame.ts`) are kept to the unit.
+ * Constants are computed once, at compile time: literals, lists and maps of constants, conversions of constants, sets
+ * for `in`, regular expressions. Folded parts cost nothing at run time, as in cel-go, whose costs (see `frame.ts`) are
+ * matched exactly.
  */
 import type {
   Call,
@@ -45,17 +45,17 @@ import type { RegexFunction } from './regex.ts';
 import { dynType, isOptional, type Type } from './types.ts';
 import { EvaluationError, isInt, Optional, orNoSuchOverload, type Value } from './values.ts';
 
-/** What the interpreter needs of an environment. */
+/** Parts of an environment that the interpreter needs. */
 export type Runtime = {
   variable(name: string): Type | undefined;
   function(name: string): FunctionDeclaration | undefined;
-  /** Makes the object `name{…}`. */
+  /** Constructs the object `name{…}`. */
   construct(name: string, fields: ReadonlyMap<string, Value>): Value;
-  /** Functions whose second argument is a pattern to be compiled once. */
+  /** Functions whose second argument is a pattern that is compiled once. */
   readonly regexFunctions: ReadonlyMap<string, RegexFunction>;
 };
 
-/** An expression with a constant part that cannot be computed, such as `int('x')`. */
+/** Thrown for a constant that cannot be computed, such as `int('x')`. */
 export class InstantiationError extends Error {}
 
 /** Compiles a checked expression. Throws `InstantiationError`. */
@@ -63,7 +63,7 @@ export function interpret(expression: Expression, runtime: Runtime): Evaluate {
   return evaluation(new Compiler(runtime).plan(expression));
 }
 
-/** A part of an expression, while it is not known yet what its parent makes of it. */
+/** A compiled node before its parent has decided how to use it. */
 type Plan =
   | { readonly kind: 'constant'; readonly value: Value }
   | { readonly kind: 'attribute'; readonly attribute: Attribute }
@@ -92,7 +92,7 @@ const conversions: ReadonlySet<string> = new Set(
   'bool bytes double duration dyn int string timestamp type uint'.split(' '),
 );
 
-/** Where a name is kept while its loop runs. Accumulators are computed when first asked for. */
+/** Slot of a name while its loop runs. Accumulators are initialized on first use. */
 type Local = { readonly slot: number; readonly initial: Evaluate | undefined };
 
 class Compiler {
@@ -243,7 +243,7 @@ class Compiler {
     return other(evaluate);
   }
 
-  /** Only an unchecked expression can call what does not exist. */
+  /** Only an unchecked expression can call an unknown function. */
   #unknown(call: Call): Plan {
     const error = new EvaluationError(`no such overload: ${call.function}`);
     return other(() => error);
@@ -347,7 +347,7 @@ class Compiler {
       return built;
     };
     const isConstant = plans.every(({ key, value }) => key.kind === 'constant' && value.kind === 'constant');
-    // Constants need no frame, and nothing else is in there.
+    // Constants need no frame, and the list contains nothing else.
     return isConstant ? constant(build(undefined as never)) : other(charged(build, 30));
   }
 

@@ -99,7 +99,7 @@ const readings = [
   { name: 'maps by key', type: jsonMap(jsonBool), json: { a: true }, text: "self.x['a']", value: true },
 ];
 for (const { name, type, json, text, value } of readings) {
-  test(`reads ${name}`, () => {
+  test(`JSON is read as expected: ${name}`, () => {
     assert.deepEqual(evaluate(object(type), { x: json }, text), value);
   });
 }
@@ -136,12 +136,12 @@ const sizes = [
   { name: 'what maxItems says', type: jsonList(jsonString(), { maxItems: 7 }), maxElements: 7 },
 ];
 for (const { name, type, maxElements } of sizes) {
-  test(`takes a value to be at most ${name}`, () => {
+  test(`the maximum size of a value is ${name}`, () => {
     assert.equal(type.json?.maxElements, maxElements);
   });
 }
 
-test('counts how many objects fit a request by their required properties', () => {
+test('the number of objects in a request is limited by their required properties', () => {
   const type = jsonObject('T', {
     name: { type: jsonString(), isRequired: true },
     n: { type: jsonInt, isRequired: true, hasDefault: true },

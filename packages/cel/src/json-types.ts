@@ -1,6 +1,6 @@
 /**
- * Types of JSON values: CEL types that know how JSON is read as them and how large it may be, so that costs can be
- * estimated. This is what a kind's schema is turned into; each function here takes the constraints of a schema node.
+ * Types of JSON values: CEL types with the conversion of JSON and size limits, so that costs can be
+ * estimated. Schemas of kinds are compiled to these types; each function takes the constraints of a schema node.
  *
  * ```ts
  * const spec = jsonObject('Widget.spec', {
@@ -27,7 +27,7 @@ import {
   timestampType,
 } from './types.ts';
 
-/** The largest request an API server takes; no value in one can be larger. */
+/** Maximum size of a request to the API server; no value can be larger. */
 const maxRequestBytes = 3 * 1024 * 1024;
 const maxStringBytes = maxRequestBytes - 2;
 
@@ -35,27 +35,30 @@ const declare = (type: Type, json: JsonDeclaration): Type => ({ ...type, json })
 const sized = (type: Type, minSerializedSize: number, maxElements: number): Type =>
   declare(type, { minSerializedSize, maxElements });
 
-/** A boolean. */
+/** Type of a boolean. */
 export const jsonBool = sized(boolType, 4, 0);
-/** A whole number. */
+/** Type of a whole number. */
 export const jsonInt = sized(intType, 1, 0);
-/** A number that need not be whole. */
+/** Type of a number that may have a fraction. */
 export const jsonNumber = sized(doubleType, 1, 0);
-/** A whole number or a string, told apart at run time. */
+/** Type of a whole number or a string, distinguished at run time. */
 export const jsonIntOrString = declare(dynType, {
   minSerializedSize: 1,
   maxElements: maxStringBytes,
   format: 'int-or-string',
 });
 
-/** What a schema says of a string. */
+/** Schema constraints of a string. */
 export type StringConstraints = {
   readonly maxLength?: number | undefined;
   readonly enum?: readonly unknown[] | undefined;
   readonly format?: string | undefined;
 };
 
-/** A string; those of format `byte`, `duration`, `date` and `date-time` are bytes, durations and timestamps to CEL. */
+/**
+ * Returns the type of a string; the formats `byte`, `duration`, `date` and `date-time` are bytes, durations and
+ * timestamps in CEL.
+ */
 export function jsonString({ maxLength, enum: values, format }: StringConstraints = {}): Type {
   switch (format) {
     case 'byte':
@@ -72,20 +75,20 @@ export function jsonString({ maxLength, enum: values, format }: StringConstraint
 }
 
 function maxStringSize(maxLength: number | undefined, values: readonly unknown[] | undefined): number {
-  // maxLength counts characters, costs count bytes, and a character may take four.
+  // maxLength counts characters, costs count bytes, and a character may take four bytes.
   if (maxLength !== undefined) return Math.max(0, maxLength) * 4;
   if (!values || values.length === 0) return maxStringBytes;
   return Math.max(0, ...values.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0)));
 }
 
-/** What a schema says of an array. */
+/** Schema constraints of an array. */
 export type ListConstraints = {
   readonly maxItems?: number | undefined;
   readonly listType?: 'atomic' | 'set' | 'map' | undefined;
   readonly mapKeys?: readonly string[] | undefined;
 };
 
-/** A list of `items`. Sets and list-maps are compared without regard to order. */
+/** Returns the type of a list of `items`. Sets and list-maps are compared without regard to order. */
 export function jsonList(items: Type, { maxItems, listType: kind, mapKeys }: ListConstraints = {}): Type {
   const maxElements = maxItems === undefined ? estimateCount(minSize(items) + 1) : Math.max(0, maxItems);
   return declare(listType(items), {
@@ -96,7 +99,7 @@ export function jsonList(items: Type, { maxItems, listType: kind, mapKeys }: Lis
   });
 }
 
-/** An object used as a map (`additionalProperties`). */
+/** Returns the type of an object that is used as a map (`additionalProperties`). */
 export function jsonMap(values: Type, { maxProperties }: { readonly maxProperties?: number | undefined } = {}): Type {
   const maxElements = maxProperties === undefined ? estimateCount(minSize(values) + 6) : Math.max(0, maxProperties);
   const key = sized(stringType, 2, 0);
@@ -111,8 +114,9 @@ export type JsonProperty = {
 };
 
 /**
- * An object with declared properties. `name` tells object types apart: values of two object types are comparable only
- * if their names are the same. Properties CEL cannot spell are reached by their escaped names (see `escaping.ts`).
+ * Returns the type of an object with declared properties. `name` identifies the type: values of two object types are
+ * comparable only if their names are equal. Properties that are not CEL identifiers have escaped names (see
+ * `escaping.ts`).
  */
 export function jsonObject(name: string, properties: Readonly<Record<string, JsonProperty>>): Type {
   const byName = new Map(Object.entries(properties));
@@ -127,14 +131,14 @@ export function jsonObject(name: string, properties: Readonly<Record<string, Jso
       const type = property(escaped);
       if (type) return { type, property: escaped };
     }
-    // `self.namespace` is as good as `self.__namespace__`: after a dot no word is reserved.
+    // `self.namespace` equals `self.__namespace__`: after a dot no word is reserved.
     const type = isReservedWord(identifier) ? property(identifier) : undefined;
     return type && { type, property: identifier };
   };
   return { kind: 'object', name, parameters: [], field, json: { minSerializedSize, maxElements: 0, property } };
 }
 
-/** The type whose values may also be null. */
+/** Returns a type whose values may also be null. */
 export const nullable = (type: Type): Type => ({
   ...type,
   json: { ...(type.json ?? { minSerializedSize: 1, maxElements: 0 }), nullable: true },
@@ -144,5 +148,5 @@ const minSize = (type: Type): number => type.json?.minSerializedSize ?? 1;
 
 const estimateCount = (bytesEach: number): number => Math.floor((maxRequestBytes - 2) / bytesEach);
 
-/** How often values of a type could at most stand in one request: what a rule's cost is multiplied by. */
+/** Returns the maximum number of values of a type in one request, by which the cost of a rule is multiplied. */
 export const maxCardinality = (type: Type): number => Math.floor(maxRequestBytes / (minSize(type) + 1));

@@ -1,4 +1,4 @@
-/** Reading JSON as CEL values, and CEL values back as JSON. */
+/** Converts JSON to CEL values and back. */
 import { decodeBase64 } from '@kruise/values/base64';
 import { attempt } from './attempt.ts';
 import { JsonList, JsonMap, JsonObject, type ListIdentity, ListValue, MapValue } from './collections.ts';
@@ -28,7 +28,7 @@ import {
   type Value,
 } from './values.ts';
 
-/** Reads JSON as the type says. Values of CEL's own classes are taken as they are. */
+/** Converts JSON to a value of a type. CEL values are returned unchanged. */
 export function read(json: unknown, type: Type): Value {
   if (isCelValue(json)) return json;
   if (isOptional(type))
@@ -71,13 +71,13 @@ export function read(json: unknown, type: Type): Value {
 }
 
 function readNull(type: Type): Value {
-  // Only a declared type can forbid null; for the others it is a value like any.
+  // Only a declared type can forbid null; for others null is an ordinary value.
   return type.json && !type.json.nullable
     ? new EvaluationError('invalid data, got null for schema with nullable=false')
     : null;
 }
 
-/** Reads JSON of no declared type: whole numbers are ints, others doubles. */
+/** Converts JSON without a declared type: whole numbers are ints, others doubles. */
 function readDynamic(json: unknown): Value {
   switch (typeof json) {
     case 'string':
@@ -133,7 +133,7 @@ const looseUnits: readonly (readonly [readonly string[], bigint])[] = [
   [['w', 'wk', 'week'], 604_800_000_000_000n],
 ];
 
-/** A field of format `duration` may also be written `3 days` or `1 week`. */
+/** Parses a field of format `duration`, which may also be `3 days` or `1 week`. */
 function readDuration(text: string): Value {
   const strict = parseDuration(text);
   if (strict) return strict;
@@ -206,7 +206,7 @@ const expectedForType = (expected: string, type: string): EvaluationError =>
     `invalid data, expected ${expected === 'array' ? 'an' : 'a'} ${expected} for the provided schema with type=${type}`,
   );
 
-/** A value as JSON; an error message when it, or something in it, has no JSON form. */
+/** Converts a value to JSON; returns an error message if a part of it has no JSON form. */
 export function toJson(value: Value): unknown {
   if (value === null || typeof value !== 'object') return typeof value === 'bigint' ? Number(value) : value;
   if (value instanceof JsonList) return value.items;

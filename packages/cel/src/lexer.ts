@@ -1,7 +1,7 @@
-/** Cuts the text of an expression into tokens. */
+/** Lexer: splits the text of an expression into tokens. */
 import type { Issues } from './source.ts';
 
-/** The sort of a token: punctuation and keywords are their own text. */
+/** Kind of a token: for punctuation and keywords, their own text. */
 export type TokenKind =
   | 'identifier'
   | 'escaped identifier'
@@ -41,7 +41,7 @@ type Punctuation =
   | '/'
   | '%';
 
-/** A token, with its place in the text. */
+/** A token with its position in the text. */
 export type Token = { readonly kind: TokenKind; readonly text: string; readonly start: number };
 
 const keywords: ReadonlySet<string> = new Set<Keyword>(['in', 'true', 'false', 'null']);
@@ -68,7 +68,7 @@ const rawStrings: Readonly<Record<string, RegExp>> = {
   "'''": /'''[\s\S]*?'''/y,
 };
 
-/** The tokens of a text, an `end` token last. What is no token is reported and left out. */
+/** Returns the tokens of a text, followed by an `end` token. Unrecognized characters are reported and skipped. */
 export function tokenize(text: string, issues: Issues): Token[] {
   const tokens: Token[] = [];
   let position = 0;
@@ -109,7 +109,7 @@ function next(match: (pattern: RegExp) => string | undefined, text: string, star
   const quoted = match(escapedWord);
   if (quoted !== undefined) return { kind: 'escaped identifier', text: quoted, start };
   const symbol = match(punctuation);
-  // The pattern matches nothing but punctuation.
+  // The pattern matches only punctuation.
   return symbol === undefined ? undefined : { kind: symbol as Punctuation, text: symbol, start };
 }
 
@@ -122,7 +122,7 @@ function matchString(text: string, start: number, prefix: string): string | unde
   const patterns = /[rR]/.test(prefix) ? rawStrings : plainStrings;
   const body = start + prefix.length;
   const quote = text[body]!;
-  // Three quotes that never close are an empty string followed by something else.
+  // Three unclosed quotes are an empty string followed by something else.
   for (const opening of text.startsWith(quote.repeat(3), body) ? [quote.repeat(3), quote] : [quote]) {
     const pattern = patterns[opening]!;
     pattern.lastIndex = body;
@@ -132,7 +132,9 @@ function matchString(text: string, start: number, prefix: string): string | unde
   return undefined;
 }
 
-/** Says what was not understood, and where to go on: after the character at which no token could be completed. */
+/**
+ * Reports unrecognized text, and returns where to continue: after the character at which no token could be completed.
+ */
 function reportUnrecognized(text: string, start: number, issues: Issues): number {
   const end = Math.min(failureIndex(text, start) + 1, text.length);
   const shown = text.slice(start, end).replaceAll('\n', '\\n').replaceAll('\t', '\\t').replaceAll('\r', '\\r');
@@ -156,6 +158,6 @@ function failureIndex(text: string, start: number): number {
     return index;
   }
   if (first === '&' || first === '|' || first === '=') return start + 1;
-  // A character beyond the basic plane is one character, though two units long.
+  // A character beyond the basic plane is one character of two UTF-16 units.
   return text.codePointAt(start)! > 0xffff ? start + 1 : start;
 }

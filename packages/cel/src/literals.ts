@@ -1,20 +1,20 @@
-/** Reads the text of literals. */
+/** Parses literals. */
 import { Double, EvaluationError, type Int, maxInt, maxUint, minInt, toInt, Uint } from './values.ts';
 
-/** An integer literal, decimal or `0x…`; undefined when it does not fit 64 bits. */
+/** Parses an integer literal, decimal or `0x…`; returns undefined if it does not fit in 64 bits. */
 export function parseIntLiteral(text: string, isNegative: boolean): Int | undefined {
   const magnitude = BigInt(text);
   const value = isNegative ? -magnitude : magnitude;
   return value < minInt || value > maxInt ? undefined : toInt(value);
 }
 
-/** An unsigned literal, with its `u`. */
+/** Parses an unsigned literal with its `u`. */
 export function parseUintLiteral(text: string): Uint | undefined {
   const value = BigInt(text.slice(0, -1));
   return value > maxUint ? undefined : new Uint(value);
 }
 
-/** A floating point literal; undefined when it is too large. */
+/** Parses a floating point literal; returns undefined if it is too large. */
 export function parseDoubleLiteral(text: string, isNegative: boolean): Double | undefined {
   const value = Number(text);
   return Number.isFinite(value) ? new Double(isNegative ? -value : value) : undefined;
@@ -30,7 +30,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-/** The characters a quoted string literal stands for. */
+/** Returns the characters of a quoted string literal. */
 export function parseStringLiteral(token: string): string | EvaluationError {
   const { body, isRaw } = unquote(token);
   if (isRaw || !body.includes('\\')) return body;
@@ -48,7 +48,7 @@ export function parseStringLiteral(token: string): string | EvaluationError {
   return result;
 }
 
-/** The bytes a `b'…'` literal stands for; `\x` and octal escapes are single bytes, all else is UTF-8. */
+/** Returns the bytes of a `b'…'` literal; `\x` and octal escapes are single bytes, everything else is UTF-8. */
 export function parseBytesLiteral(token: string): Uint8Array | EvaluationError {
   const { body, isRaw } = unquote(token.slice(1));
   const encoder = new TextEncoder();
@@ -73,7 +73,7 @@ function unquote(token: string): { body: string; isRaw: boolean } {
 
 type Escape = { length: number; text: string; codePoint?: number; isUnicode?: boolean };
 
-/** One character or escape sequence. The lexer has seen to it that every escape is complete. */
+/** Reads one character or escape sequence. The lexer has checked that every escape is complete. */
 function readEscape(body: string, index: number): Escape {
   if (body[index] !== '\\') {
     const text = String.fromCodePoint(body.codePointAt(index)!);

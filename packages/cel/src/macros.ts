@@ -1,4 +1,4 @@
-/** Macros: calls that are rewritten while parsing, because their arguments are names or are evaluated many times. */
+/** Macros: calls that are expanded by the parser, because their arguments are names or are evaluated several times. */
 import {
   accumulatorName,
   type Call,
@@ -11,12 +11,12 @@ import {
 } from './ast.ts';
 import type { Value } from './values.ts';
 
-/** A macro called with arguments it cannot take. */
+/** Error of a macro with invalid arguments. */
 export type MacroFault = { readonly offset: number; readonly fault: string };
 
 /**
- * Rewrites a call. `offset` is where the call is, `target` what it was called on, if it is a method. Undefined means
- * that this is a call of an ordinary function after all.
+ * Expands a call. `offset` is the position of the call, `target` the receiver of a method. Returns undefined if the
+ * call is an ordinary function.
  */
 export type Macro = (
   offset: number,
@@ -24,17 +24,17 @@ export type Macro = (
   args: readonly Expression[],
 ) => Expression | MacroFault | undefined;
 
-/** Macros by name, number of arguments (`*` for any) and whether called as a method; see `macroKey`. */
+/** Macros by name, number of arguments (`*` for any) and call style; see `macroKey`. */
 export type Macros = ReadonlyMap<string, Macro>;
 
-/** The key a macro is found by. */
+/** Returns the key of a macro. */
 export const macroKey = (name: string, argumentCount: number | '*', isMember: boolean): string =>
   `${name}:${argumentCount}:${isMember}`;
 
-/** Whether a macro refused its arguments. */
+/** Returns whether a macro rejected its arguments. */
 export const isFault = (result: Expression | MacroFault): result is MacroFault => 'fault' in result;
 
-/** Makes nodes that all stand where the macro was called. */
+/** Creates nodes at the position of the macro call. */
 export const nodes = {
   literal: (offset: number, value: Value): Literal => ({ kind: 'literal', offset, value }),
   identifier: (offset: number, name: string): Identifier => ({ kind: 'identifier', offset, name }),
@@ -65,7 +65,7 @@ export const nodes = {
 const accumulatorTaken = 'iteration variable overwrites accumulator variable';
 const isAccumulator = (name: string): boolean => name === accumulatorName || name === '__result__';
 
-/** Which elements satisfy the predicate: all, at least one, or exactly one. */
+/** Quantifier of a predicate: all, at least one, or exactly one. */
 type Quantifier = 'all' | 'exists' | 'exists one';
 
 type Loop = { range: Expression; variable: string; secondVariable: string | undefined };
@@ -122,19 +122,19 @@ function collect(
   };
 }
 
-/** The loop of a one-variable macro. */
+/** Returns the loop of a one-variable macro. */
 function singleLoop(range: Expression | undefined, name: Expression, notAName: string): Loop | MacroFault {
   if (name.kind !== 'identifier') return { offset: name.offset, fault: notAName };
   if (isAccumulator(name.name)) return { offset: name.offset, fault: accumulatorTaken };
   return { range: range!, variable: name.name, secondVariable: undefined };
 }
 
-/** The loop of a two-variable macro. */
+/** Returns the loop of a two-variable macro. */
 function doubleLoop(range: Expression | undefined, first: Expression, second: Expression): Loop | MacroFault {
   for (const name of [first, second]) {
     if (name.kind !== 'identifier') return { offset: name.offset, fault: 'argument must be a simple name' };
   }
-  // Both are identifiers, as the loop above has made sure.
+  // Both are identifiers, as the loop above has checked.
   const [variable, secondVariable] = [(first as Identifier).name, (second as Identifier).name];
   if (variable === secondVariable) return { offset: second.offset, fault: `duplicate variable name: ${variable}` };
   if (isAccumulator(variable)) return { offset: first.offset, fault: accumulatorTaken };
@@ -203,7 +203,7 @@ const transformMapEntry: Macro = (offset, target, args) => {
   return collect(offset, loop, { into: nodes.map(offset), filter, step });
 };
 
-/** A loop that never turns: it only names a value while `result` is evaluated. */
+/** Creates a loop without iterations: it only names a value while `result` is evaluated. */
 export function bind(offset: number, name: string, value: Expression, result: Expression): Comprehension {
   return {
     kind: 'comprehension',
@@ -243,7 +243,7 @@ const optionalMap =
     );
   };
 
-/** A second tree like the first: the checker annotates nodes, so one node must not stand in two places. */
+/** Copies a tree: the checker annotates nodes, so a node must not have two parents. */
 function copy(expression: Expression): Expression {
   switch (expression.kind) {
     case 'literal':
@@ -274,7 +274,7 @@ function copy(expression: Expression): Expression {
   }
 }
 
-/** The macros every CEL has. */
+/** Standard macros of CEL. */
 export const standardMacros: Macros = new Map([
   [macroKey('has', 1, false), has],
   [macroKey('all', 2, true), quantifier('all')],
@@ -285,7 +285,7 @@ export const standardMacros: Macros = new Map([
   [macroKey('filter', 2, true), filter],
 ]);
 
-/** Comprehensions that see key and value, or index and element. */
+/** Comprehensions over key and value, or index and element. */
 export const twoVariableMacros: Macros = new Map([
   [macroKey('all', 3, true), quantifier2('all')],
   [macroKey('exists', 3, true), quantifier2('exists')],

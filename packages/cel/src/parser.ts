@@ -1,9 +1,9 @@
 /**
- * Parses the text of an expression.
+ * Parser of expressions.
  *
- * A recursive descent that fails with the words of the ANTLR parser the other implementations use: an unexpected token
- * is passed over when the one after it fits (`extraneous input`), a token that is plainly lacking is taken as read
- * (`missing`), and anything else ends the parse (`mismatched input`).
+ * A recursive descent parser with the error messages of the ANTLR parser in other implementations: an unexpected token
+ * is skipped if the next one fits (`extraneous input`), a missing token is assumed (`missing`), and anything else ends
+ * parsing (`mismatched input`).
  */
 import type { Expression, FieldInitializer, MapEntry } from './ast.ts';
 import { isReservedWord } from './escaping.ts';
@@ -20,7 +20,7 @@ import type { Issues } from './source.ts';
 import { Abort, operandStart, startsOperand, TokenCursor } from './token-cursor.ts';
 import { EvaluationError, type Value } from './values.ts';
 
-/** What the language of an environment includes. */
+/** Syntax options of an environment. */
 export type Syntax = {
   readonly macros: Macros;
   /** `a.?b`, `a[?b]`, `[?a]`, `{?k: v}`. */
@@ -32,9 +32,9 @@ export type Syntax = {
 const maxCodePoints = 100_000;
 const maxDepth = 250;
 
-/** Parses an expression; undefined when there were faults, which are then in `issues`. */
+/** Parses an expression; returns undefined if there are errors, which are in `issues`. */
 export function parse(text: string, syntax: Syntax, issues: Issues): Expression | undefined {
-  // Only a text with more units than the limit can have more characters than it.
+  // Only a text with more UTF-16 units than the limit can have more characters.
   const size = text.length > maxCodePoints ? [...text].length : 0;
   if (size > maxCodePoints) {
     issues.report(-1, `expression code point size exceeds limit: size: ${size}, limit ${maxCodePoints}`);
@@ -63,7 +63,7 @@ const operators: Partial<Record<TokenKind, string>> = {
   '-': '_-_',
 };
 
-// What may come after an opening bracket, the closing one included.
+// Tokens that may follow an opening bracket, including the closing one.
 const indexStart: readonly TokenKind[] = [...operandStart, '?'];
 const argumentStart: readonly TokenKind[] = [...operandStart, ')'];
 const elementStart: readonly TokenKind[] = [...operandStart, ']', ',', '?'];
@@ -75,7 +75,7 @@ class Parser {
   readonly #syntax: Syntax;
   readonly #issues: Issues;
   readonly #ruleDepth: Record<Rule, number> = { expression: 0, relation: 0, calculation: 0, member: 0 };
-  /** How many operators deep the tree just returned is. */
+  /** Height of the last returned tree, in operators. */
   #height = 0;
 
   constructor(tokens: TokenCursor, syntax: Syntax, issues: Issues) {
@@ -120,7 +120,7 @@ class Parser {
     return this.#logical('&&', '_&&_', () => this.#relation());
   }
 
-  /** A chain of one logical operator, as a balanced tree so that long chains stay shallow. */
+  /** Parses a chain of one logical operator as a balanced tree, so that long chains stay shallow. */
   #logical(sign: '||' | '&&', name: string, operand: () => Expression): Expression {
     const first = operand();
     if (!this.#tokens.at(sign)) return first;
@@ -192,14 +192,14 @@ class Parser {
     return this.#member();
   }
 
-  /** `!!a` is `a`: an even number of the same sign cancels out. */
+  /** `!!a` is `a`: an even number of equal signs cancels out. */
   #repeated(sign: '!' | '-', start: number, name: string): Expression {
     let count = 0;
     while (this.#tokens.accept(sign)) count++;
     if (sign === '-' && this.#tokens.at('!')) return this.#noViableSign();
     if (!startsOperand(this.#tokens.token.kind)) {
       if (sign === '-') return this.#noViableSign();
-      // Even the end of the text counts as one token too many here.
+      // Even the end of the text is an extraneous token here.
       this.#tokens.reportExtraneous(operandStart);
       if (!startsOperand(this.#tokens.kindAhead(1))) throw new Abort();
       this.#tokens.take();
@@ -208,7 +208,7 @@ class Parser {
     return count % 2 === 0 ? operand : operator(start, name, [operand]);
   }
 
-  /** The last sign is then taken for an operator whose left side is lacking. */
+  /** The last sign is then an operator without a left operand. */
   #noViableSign(): Expression {
     this.#tokens.reportNoViable(this.#tokens.previous);
     this.#tokens.back();
@@ -387,7 +387,7 @@ class Parser {
     return { kind: 'identifier', offset: token.start, name: prefix + token.text };
   }
 
-  /** How many dots come before the brace in `a.b.C{`, if that is what comes. */
+  /** Returns the number of dots before the brace in `a.b.C{`, if the text continues like this. */
   #dotsBeforeBraces(): number | undefined {
     let ahead = 0;
     while (this.#tokens.kindAhead(ahead) === '.' && this.#tokens.kindAhead(ahead + 1) === 'identifier') ahead += 2;
@@ -466,7 +466,7 @@ class Parser {
     return { kind: 'map', offset: start, entries };
   }
 
-  /** Passes the comma between elements; false when the elements end here, with a last comma or without. */
+  /** Skips the comma between elements; returns false at the end of the elements, with or without a trailing comma. */
   #separator(close: ']' | '}'): boolean {
     if (this.#tokens.at(',')) {
       const after = this.#tokens.kindAhead(1);
@@ -497,7 +497,7 @@ class Parser {
     return { kind: 'literal', offset, value };
   }
 
-  /** Reports a fault that does not stop the parse; what it returns only stands in. */
+  /** Reports an error that does not end parsing; returns a placeholder. */
   #fault(offset: number, message: string): Expression {
     this.#issues.report(offset, message);
     return { kind: 'literal', offset, value: null };
@@ -515,7 +515,7 @@ class Parser {
     this.#ruleDepth[rule]--;
   }
 
-  /** The tree just made is one operator higher than its parts. */
+  /** The new tree is one operator higher than its parts. */
   #grow(...heights: number[]): void {
     this.#height = Math.max(...heights) + 1;
     if (this.#height > maxDepth) this.#tooDeep('max recursion depth exceeded');

@@ -1,6 +1,6 @@
 /**
- * Expressions with what the reference implementation makes of them: types, values, errors, texts of faults, costs and
- * estimates, as recorded from cel-go 0.23.2 with the libraries of Kubernetes 1.33.4. See `../testdata/`.
+ * Expressions with the recorded results of cel-go 0.23.2 with the libraries of Kubernetes 1.33.4: types, values,
+ * errors, messages, costs and estimates. See `../testdata/`.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -91,7 +91,7 @@ const labels: readonly (readonly [abstract new (...args: never[]) => ObjectValue
   [FormatValue, 'format'],
 ];
 
-/** A value in the notation of the recording. */
+/** Formats a value in the notation of the recording. */
 function show(value: Value): string {
   if (value === null) return 'null';
   if (typeof value === 'string') {
@@ -156,7 +156,7 @@ function outcome({ expr, mutation, limit }: Recorded): Record<string, unknown> {
   };
 }
 
-test('does what the reference implementation does, at the same cost', () => {
+test('all results and costs equal those of cel-go', () => {
   assert.ok(recorded.length > 1900);
   const different = recorded.flatMap((expected) => {
     const actual = outcome(expected);

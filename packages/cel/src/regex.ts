@@ -1,9 +1,9 @@
-/** Regular expressions as RE2 has them: matching takes time linear in the text, whatever the pattern. */
+/** Regular expressions of RE2: matching takes linear time, whatever the pattern. */
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import type { Implementation } from './functions.ts';
 import { EvaluationError } from './values.ts';
 
-/** A function whose pattern is known beforehand: what it does with its arguments, or why the pattern is no good. */
+/** A function with a constant pattern: returns its implementation, or the error of the pattern. */
 export type RegexFunction = (pattern: string) => Implementation | EvaluationError;
 
 /** Compiles a pattern. */
@@ -16,7 +16,7 @@ export function compileRegex(pattern: string): RE2JS | EvaluationError {
   }
 }
 
-/** The text of matches, one after the other, `limit` at most. */
+/** Yields the text of up to `limit` matches. */
 export function* findMatches(regex: RE2JS, text: string, limit = Number.POSITIVE_INFINITY): Generator<string> {
   const matcher = regex.matcher(text);
   for (let count = 0; count < limit && matcher.find(); count++) yield matcher.group() ?? '';

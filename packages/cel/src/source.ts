@@ -1,12 +1,12 @@
-/** Where in an expression something was found wrong, and how that is shown to people. */
+/** Positions of errors in an expression, and their display. */
 
-/** One fault of an expression. `offset` is an index into its text; -1 when no place is to blame. */
+/** An error of an expression. `offset` is an index into its text; -1 if it has no position. */
 export type Issue = { readonly offset: number; readonly message: string };
 
 const maxReported = 100;
 const maxSnippetBytes = 16384;
 
-/** Collects the faults of one expression and renders them the way cel-go does. */
+/** Collects the errors of one expression and formats them like cel-go. */
 export class Issues {
   readonly list: Issue[] = [];
   #truncated = 0;
@@ -25,7 +25,7 @@ export class Issues {
     else this.#truncated++;
   }
 
-  /** Every fault in order of place, each with the line it is in and a mark below the spot. */
+  /** Returns all errors by position, each with its line and a marker below the position. */
   toString(): string {
     const shown = this.list.toSorted((a, b) => a.offset - b.offset).map((issue) => formatIssue(this.#text, issue));
     if (this.#truncated > 0) shown.push(`${this.#truncated} more errors were truncated`);
@@ -44,7 +44,7 @@ function formatIssue(text: string, { offset, message }: Issue): string {
   const newline = text.indexOf('\n', lineStart);
   const snippet = text.slice(lineStart, newline < 0 ? text.length : newline).replaceAll('\t', ' ');
   if (text === '' || Buffer.byteLength(snippet) > maxSnippetBytes) return head;
-  // Characters outside ASCII are often drawn two columns wide, so their dots are wide too.
+  // Non-ASCII characters are often drawn two columns wide, so their dots are wide, too.
   const characters = [...snippet];
   const dots = characters.slice(0, column).map((character) => (isWide(character) ? '\uff0e' : '.'));
   const mark = isWide(characters[column]) ? '\uff3e' : '^';

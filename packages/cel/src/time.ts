@@ -1,4 +1,4 @@
-/** Timestamps and durations: nanoseconds exact, with the text forms and the time zones of Go's `time` package. */
+/** Timestamps and durations with nanosecond precision, with the text forms and time zones of Go's `time` package. */
 
 import { parseDuration as readDuration } from '@kruise/values/duration';
 import { parseInteger } from '@kruise/values/go-integer';
@@ -10,7 +10,7 @@ const nanosPerSecond = 1_000_000_000n;
 const minUnixSeconds = -62135596800;
 const maxUnixSeconds = 253402300799;
 
-/** A span of time in nanoseconds, 64 bits wide. */
+/** A 64-bit duration in nanoseconds. */
 export class Duration {
   readonly nanos: bigint;
 
@@ -19,7 +19,7 @@ export class Duration {
   }
 }
 
-/** An instant, with the zone offset it was written in, which only its text form shows. */
+/** An instant with its original zone offset, which only its text form shows. */
 export class Timestamp {
   /** Whole seconds since 1970, rounded down. */
   readonly seconds: number;
@@ -40,16 +40,16 @@ const timestampOverflow = new EvaluationError('timestamp overflow');
 const checkedDuration = (nanos: bigint): Duration | EvaluationError =>
   nanos < minInt || nanos > maxInt ? durationOverflow : new Duration(nanos);
 
-/** The sum, or overflow. */
+/** Returns the sum, or an overflow error. */
 export const addDurations = (a: Duration, b: Duration): Duration | EvaluationError =>
   checkedDuration(a.nanos + b.nanos);
-/** The difference, or overflow. */
+/** Returns the difference, or an overflow error. */
 export const subtractDurations = (a: Duration, b: Duration): Duration | EvaluationError =>
   checkedDuration(a.nanos - b.nanos);
-/** The same span the other way, or overflow. */
+/** Returns the negated duration, or an overflow error. */
 export const negateDuration = (a: Duration): Duration | EvaluationError => checkedDuration(-a.nanos);
 
-/** The instant `duration` after `timestamp`; a negative duration goes back. */
+/** Returns the timestamp plus a duration, which may be negative. */
 export function addDuration(timestamp: Timestamp, { nanos }: Duration): Timestamp | EvaluationError {
   const total = BigInt(timestamp.nanos) + nanos;
   const carry = floorDivide(total, nanosPerSecond);
@@ -60,24 +60,24 @@ export function addDuration(timestamp: Timestamp, { nanos }: Duration): Timestam
 
 const floorDivide = (a: bigint, b: bigint): bigint => (a - (((a % b) + b) % b)) / b;
 
-/** The span from the second to the first, or overflow. */
+/** Returns the duration from the second to the first timestamp, or an overflow error. */
 export function subtractTimestamps(a: Timestamp, b: Timestamp): Duration | EvaluationError {
   const nanos = BigInt(a.seconds - b.seconds) * nanosPerSecond + BigInt(a.nanos - b.nanos);
   return checkedDuration(nanos);
 }
 
-/** -1, 0 or 1 as the first is before, at or after the second. */
+/** Returns -1, 0 or 1 if the first is before, at or after the second. */
 export const compareTimestamps = (a: Timestamp, b: Timestamp): number =>
   Math.sign(a.seconds - b.seconds || a.nanos - b.nanos);
 
-/** The timestamp of a Unix time in seconds. */
+/** Returns the timestamp of a Unix time in seconds. */
 export function timestampFromUnix(seconds: Int): Timestamp | EvaluationError {
   return seconds < minUnixSeconds || seconds > maxUnixSeconds ? timestampOverflow : new Timestamp(Number(seconds), 0);
 }
 
 const timestampPattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
-/** Reads RFC 3339 text; undefined when it is none. */
+/** Parses RFC 3339; returns undefined if the text is invalid. */
 export function parseTimestamp(text: string): Timestamp | EvaluationError | undefined {
   const match = timestampPattern.exec(text);
   if (!match) return undefined;
@@ -99,7 +99,7 @@ export function parseTimestamp(text: string): Timestamp | EvaluationError | unde
   return new Timestamp(seconds, Number(fraction.slice(0, 9).padEnd(9, '0')), offset);
 }
 
-/** Days from 1970-01-01 to a date, or undefined if there is no such day. */
+/** Returns the days from 1970-01-01 to a date, or undefined if the date does not exist. */
 export function daysSinceEpoch(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -107,7 +107,7 @@ export function daysSinceEpoch(year: number, month: number, day: number): number
   return date.getTime() / 86400_000;
 }
 
-/** The timestamp in RFC 3339 with as many digits as it needs, in its own zone. */
+/** Formats a timestamp in RFC 3339 with as many digits as needed, in its own zone. */
 export function formatTimestamp({ seconds, nanos, offsetSeconds }: Timestamp): string {
   const local = new Date((seconds + offsetSeconds) * 1000);
   const digits = (value: number, width: number) => String(value).padStart(width, '0');
@@ -124,13 +124,13 @@ export function formatTimestamp({ seconds, nanos, offsetSeconds }: Timestamp): s
 
 const unitNanos = { h: 3600n * nanosPerSecond, m: 60n * nanosPerSecond, s: nanosPerSecond, ms: 1_000_000n };
 
-/** Reads Go's duration text, such as `1h30m` or `-1.5s`; undefined when it is none or out of range. */
+/** Parses a Go duration such as `1h30m` or `-1.5s`; returns undefined if it is invalid or out of range. */
 export function parseDuration(text: string): Duration | undefined {
   const nanos = attempt(() => readDuration(text));
   return nanos instanceof EvaluationError ? undefined : new Duration(nanos);
 }
 
-/** The duration in seconds, as `string(duration)` shows it: `5400s`, `0.001s`. */
+/** Formats a duration in seconds like `string(duration)`: `5400s`, `0.001s`. */
 export function formatDuration({ nanos }: Duration): string {
   return `${formatPlain(durationSeconds(nanos))}s`;
 }
@@ -138,7 +138,7 @@ export function formatDuration({ nanos }: Duration): string {
 const durationSeconds = (nanos: bigint): number =>
   Number(nanos / nanosPerSecond) + Number(nanos % nanosPerSecond) / 1e9;
 
-/** A number in the shortest decimal form that has no exponent. */
+/** Formats a number in the shortest decimal form without an exponent. */
 function formatPlain(value: number): string {
   const text = String(value);
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
@@ -151,11 +151,11 @@ function formatPlain(value: number): string {
     : `${sign}${digits}${'0'.repeat(exponent - rest.length)}`;
 }
 
-/** A duration counted in whole units, rounded toward zero. */
+/** Returns a duration in whole units, rounded toward zero. */
 export const durationIn = (duration: Duration, unit: keyof typeof unitNanos): Int =>
   toInt(duration.nanos / unitNanos[unit]);
 
-/** The calendar fields of an instant in a zone. */
+/** Calendar fields of an instant in a zone. */
 export type CalendarFields = {
   readonly year: number;
   /** 0 is January. */
@@ -170,7 +170,7 @@ export type CalendarFields = {
   readonly seconds: number;
 };
 
-/** What a clock and calendar show in `zone`: a name such as `Europe/Berlin`, or an offset such as `-08:00`. */
+/** Returns the calendar fields in `zone`: a name such as `Europe/Berlin`, or an offset such as `-08:00`. */
 export function calendarFields(timestamp: Timestamp, zone: string): CalendarFields | EvaluationError {
   const offset = zoneOffset(timestamp.seconds, zone);
   if (offset instanceof EvaluationError) return offset;
@@ -215,7 +215,7 @@ function zoneOffset(seconds: number, zone: string): number | EvaluationError {
 function zoneFormat(zone: string): Intl.DateTimeFormat | undefined {
   const known = zoneFormats.get(zone);
   if (known) return known;
-  // ICU also takes `+01` and ignores letter case; Go's zone files do neither.
+  // ICU also accepts `+01` and ignores letter case; Go's zone files do not.
   if (!/^[A-Z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(zone)) return undefined;
   try {
     const format = new Intl.DateTimeFormat('en-US', {

@@ -1,15 +1,15 @@
 /**
- * A place in a sequence of tokens, and what to do where the token is not the one wanted: pass over it if the next one
- * fits (`extraneous input`), take the wanted one as read if what is there could follow it (`missing`), or give up
- * (`mismatched input`). The words are those of the ANTLR parser the other implementations use.
+ * Cursor over tokens with error recovery: it skips an unexpected token if the next one fits (`extraneous input`),
+ * assumes a missing token if the current one could follow it (`missing`), or ends parsing (`mismatched input`). The
+ * messages are those of the ANTLR parser in other implementations.
  */
 import type { Token, TokenKind } from './lexer.ts';
 import type { Issues } from './source.ts';
 
-/** Ends the parse; the fault has been reported. */
+/** Thrown to end parsing; the error has been reported. */
 export class Abort extends Error {}
 
-/** What an operand can start with. */
+/** Tokens that can start an operand. */
 export const operandStart: readonly TokenKind[] = [
   '[',
   '{',
@@ -28,7 +28,7 @@ export const operandStart: readonly TokenKind[] = [
   'identifier',
 ];
 
-/** What can follow an operand. */
+/** Tokens that can follow an operand. */
 const continuations: ReadonlySet<TokenKind> = new Set([
   '<',
   '<=',
@@ -49,15 +49,15 @@ const continuations: ReadonlySet<TokenKind> = new Set([
   '[',
 ] satisfies TokenKind[]);
 
-/** Whether an operand can start with a token of this sort. */
+/** Returns whether a token can start an operand. */
 export const startsOperand = (kind: TokenKind): boolean => operandStart.includes(kind);
 
-/** Where a parser is. */
+/** Position of a parser. */
 export class TokenCursor {
   readonly #text: string;
   readonly #tokens: readonly Token[];
   readonly #issues: Issues;
-  /** What may end the expression being parsed, innermost last. */
+  /** Tokens that may end the current expression, innermost last. */
   readonly #closers: (readonly TokenKind[])[] = [['end']];
   #position = 0;
 
@@ -75,34 +75,34 @@ export class TokenCursor {
     return this.#tokens[this.#position - 1]!;
   }
 
-  /** Goes one token back. */
+  /** Moves back by one token. */
   back(): void {
     this.#position--;
   }
 
-  /** The sort of the token so many after this one. */
+  /** Returns the kind of the token `count` positions ahead. */
   kindAhead(count: number): TokenKind {
     return this.#tokens[this.#position + count]?.kind ?? 'end';
   }
 
-  /** Whether the current token is of a sort. */
+  /** Returns whether the current token has a kind. */
   at(kind: TokenKind): boolean {
     return this.token.kind === kind;
   }
 
-  /** This token; the next one is then current. */
+  /** Returns the current token and advances. */
   take(): Token {
     return this.#tokens[this.#position++]!;
   }
 
-  /** Passes the token if it is of a sort. */
+  /** Skips the current token if it has a kind. */
   accept(kind: TokenKind): boolean {
     if (!this.at(kind)) return false;
     this.#position++;
     return true;
   }
 
-  /** Passes a token that has to be there. */
+  /** Requires a token of a kind and skips it. */
   expect(kind: TokenKind): Token {
     if (this.at(kind)) return kind === 'end' ? this.token : this.take();
     if (this.kindAhead(1) === kind && !this.at('end')) {
@@ -124,8 +124,8 @@ export class TokenCursor {
   }
 
   /**
-   * Sees to it that one of `wanted` starts here, passing over one token if that helps. False when something else does
-   * that could follow an operand: then the operand is taken to be lacking.
+   * Ensures that one of `wanted` starts here, skipping one token if that helps. Returns false if a token follows that
+   * could come after an operand: then the operand is missing.
    */
   startsWith(wanted: readonly TokenKind[]): boolean {
     if (wanted.includes(this.token.kind)) return true;
@@ -138,12 +138,12 @@ export class TokenCursor {
     return false;
   }
 
-  /** Goes on after a fault if an operator comes next, else gives up. */
+  /** Continues after an error if an operator follows, otherwise ends parsing. */
   resume(): void {
     if (!continuations.has(this.token.kind)) throw new Abort();
   }
 
-  /** Passes over a token that is one too many. */
+  /** Skips an extraneous token. */
   pass(wanted: readonly TokenKind[]): void {
     this.reportExtraneous(wanted);
     this.#position++;
@@ -153,7 +153,7 @@ export class TokenCursor {
     this.#report(`extraneous input ${this.#shown()} expecting ${expecting(wanted)}`);
   }
 
-  /** Gives up: there is another token than one of those wanted. */
+  /** Ends parsing because of a mismatched token. */
   mismatch(wanted: readonly TokenKind[]): never {
     return this.fail(`mismatched input ${this.#shown()} expecting ${expecting(wanted)}`);
   }
@@ -174,13 +174,13 @@ export class TokenCursor {
     this.#issues.report(this.token.start, `Syntax error: ${message}`);
   }
 
-  /** Reports a fault and ends the parse. */
+  /** Reports an error and ends parsing. */
   fail(message: string): never {
     this.#report(message);
     throw new Abort();
   }
 
-  /** Reports that nothing could be made of the text from a token to the current one. */
+  /** Reports that the text from a token to the current one has no valid interpretation. */
   reportNoViable(token: Token): void {
     this.#report(`no viable alternative at input '${this.#textFrom(token)}'`);
   }
@@ -194,7 +194,7 @@ export class TokenCursor {
 const escapeWhitespace = (text: string): string =>
   text.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t');
 
-// The order in which ANTLR lists tokens, and its names for those that are not their own text.
+// Order of tokens in ANTLR's messages, and its names of tokens that differ from their text.
 const tokenOrder: readonly (readonly [TokenKind, string?])[] = [
   ['['],
   [']'],
@@ -221,7 +221,7 @@ const tokenOrder: readonly (readonly [TokenKind, string?])[] = [
   ['end', '<EOF>'],
 ];
 
-/** A set of tokens as ANTLR lists it. */
+/** Formats a set of tokens like ANTLR. */
 function expecting(kinds: readonly TokenKind[]): string {
   const names = tokenOrder.flatMap(([kind, name]) => (kinds.includes(kind) ? [name ?? `'${kind}'`] : []));
   return names.length === 1 ? names[0]! : `{${names.join(', ')}}`;

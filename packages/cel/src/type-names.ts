@@ -1,9 +1,9 @@
-/** The type of a value at run time. */
+/** Run-time types of values. */
 import { ListValue, MapValue } from './collections.ts';
 import { Duration, Timestamp } from './time.ts';
 import { Double, EvaluationError, ObjectValue, Optional, TypeValue, Uint, type Value } from './values.ts';
 
-/** The name `type(value)` shows. */
+/** Returns the name that `type(value)` shows. */
 export function typeNameOf(value: Value): string {
   switch (typeof value) {
     case 'string':
@@ -29,7 +29,7 @@ export function typeNameOf(value: Value): string {
   }
 }
 
-/** The size costs count with: characters, bytes, elements or entries; 1 for whatever has none. */
+/** Returns the size for costs: characters, bytes, elements or entries; 1 for other values. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return codePointCount(value);
   if (value instanceof ListValue || value instanceof MapValue) return value.size;
@@ -38,7 +38,7 @@ export function sizeOf(value: Value): number {
   return 1;
 }
 
-/** The number of characters, where a surrogate pair is one. */
+/** Returns the number of characters; a surrogate pair is one. */
 export function codePointCount(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length; index++) {

@@ -1,11 +1,11 @@
 /**
- * The types expressions are checked against.
+ * Types for the checker.
  *
- * A type is a plain immutable value. Two types are the same when kind, name and parameters agree; what `json`
- * adds (size limits, formats) never takes part in checking: it serves cost estimates and the reading of JSON values.
+ * A type is a plain immutable value. Two types are equal if kind, name and parameters are equal; `json` (size limits,
+ * formats) is ignored by the checker: it is for cost estimates and the conversion of JSON values.
  */
 
-/** What sort of type it is. */
+/** Kind of a type. */
 export type Kind =
   | 'any'
   | 'bool'
@@ -26,40 +26,40 @@ export type Kind =
   | 'type'
   | 'uint';
 
-/** A field of an object type: its type, and the property of the JSON object that holds it. */
+/** A field of an object type, and its property in the JSON object. */
 export type Field = { readonly type: Type; readonly property: string };
 
-/** How JSON is read as a value of a type, and how large it may be. Made by the functions of `json-types.ts`. */
+/** Conversion of JSON to a type, and its size limits. Created by the functions of `json-types.ts`. */
 export type JsonDeclaration = {
-  /** The most characters, bytes, items or entries a value may have; what cost estimates count with. */
+  /** Maximum number of characters, bytes, items or entries, for cost estimates. */
   readonly maxElements: number;
-  /** The least bytes a value takes in JSON. */
+  /** Minimum size of a value in JSON, in bytes. */
   readonly minSerializedSize: number;
   readonly nullable?: boolean;
   readonly format?: 'date' | 'date-time' | 'int-or-string';
-  /** For lists: how elements are told apart when lists are compared and joined. */
+  /** Identity of list elements in comparisons and concatenations. */
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly mapKeys?: readonly string[];
-  /** For objects: the type of a property by its JSON name. */
+  /** Returns the type of an object's property by its JSON name. */
   readonly property?: (name: string) => Type | undefined;
 };
 
 /** A CEL type. */
 export type Type = {
   readonly kind: Kind;
-  /** The name `type(x)` shows at run time. */
+  /** Name that `type(x)` shows at run time. */
   readonly name: string;
   readonly parameters: readonly Type[];
-  /** For objects: the field with this CEL identifier, if there is one. Absent for objects without fields. */
+  /** Returns the field of an object by its CEL identifier, if it exists. Absent for objects without fields. */
   readonly field?: (name: string) => Field | undefined;
   readonly json?: JsonDeclaration;
 };
 
 const simple = (kind: Kind, name: string = kind): Type => ({ kind, name, parameters: [] });
 
-/** Any type, found out at run time. */
+/** Any type, determined at run time. */
 export const dynType = simple('dyn');
-/** Any type, wrapped as protobuf wraps it. */
+/** Any type, wrapped in a protobuf message. */
 export const anyType = simple('any', 'google.protobuf.Any');
 /** `bool`. */
 export const boolType = simple('bool');
@@ -69,7 +69,7 @@ export const bytesType = simple('bytes');
 export const doubleType = simple('double');
 /** `google.protobuf.Duration`. */
 export const durationType = simple('duration', 'google.protobuf.Duration');
-/** The type of what has a fault, which fits everywhere so that one fault is reported once. */
+/** Type of an expression with an error. It is assignable everywhere, so that an error is reported once. */
 export const errorType = simple('error');
 /** `int`. */
 export const intType = simple('int');
@@ -81,30 +81,30 @@ export const stringType = simple('string');
 export const timestampType = simple('timestamp', 'google.protobuf.Timestamp');
 /** `uint`. */
 export const uintType = simple('uint');
-/** The type of types whose subject is not known. */
+/** Type of a type with an unknown subject. */
 export const typeType = simple('type');
 
-/** A list of `element`. */
+/** Returns the type of a list of `element`. */
 export const listType = (element: Type): Type => ({ kind: 'list', name: 'list', parameters: [element] });
 
-/** A map from `key` to `value`. */
+/** Returns the type of a map from `key` to `value`. */
 export const mapType = (key: Type, value: Type): Type => ({ kind: 'map', name: 'map', parameters: [key, value] });
 
-/** The type of the type `subject`, as in `type(1)`. */
+/** Returns the type of the type `subject`, as in `type(1)`. */
 export const typeOf = (subject: Type): Type => ({ kind: 'type', name: 'type', parameters: [subject] });
 
-/** A type only functions can look into. */
+/** Returns a type that only functions can inspect. */
 export const opaqueType = (name: string, ...parameters: Type[]): Type => ({ kind: 'opaque', name, parameters });
 
-/** A value that may be absent. */
+/** Returns the type of a value that may be absent. */
 export const optionalType = (value: Type): Type => opaqueType('optional_type', value);
 
-/** A placeholder, bound anew for each call of the function it is declared in. */
+/** Returns a type parameter, which is bound for each call of its function. */
 export const typeParameter = (name: string): Type => ({ kind: 'parameter', name, parameters: [] });
 
 /**
- * An object with named fields. `fields` is either all of them, or a function that finds one by its identifier;
- * without it the object has functions but no fields.
+ * Returns the type of an object with named fields. `fields` is either a record of all fields, or a function that finds
+ * a field by its identifier; without it the object has no fields.
  */
 export function objectType(
   name: string,
@@ -116,23 +116,23 @@ export function objectType(
   return { kind: 'object', name, parameters: [], field: (field) => byName.get(field) };
 }
 
-/** Whether checking is left to run time. */
+/** Returns whether a type is checked only at run time. */
 export const isDyn = (type: Type): boolean => type.kind === 'dyn' || type.kind === 'any';
 
-/** Whether it is the type of optional values. */
+/** Returns whether a type is optional. */
 export const isOptional = (type: Type): boolean => type.kind === 'opaque' && type.name === 'optional_type';
 
-/** What an optional type holds; any other type is itself. */
+/** Returns the type inside of an optional type; any other type unchanged. */
 export const unwrapOptional = (type: Type): Type => (isOptional(type) ? type.parameters[0]! : type);
 
-/** Whether both are the same type, names of type parameters included. */
+/** Returns whether two types are equal, including names of type parameters. */
 export function isSameType(a: Type, b: Type): boolean {
   if (a === b) return true;
   if (a.kind !== b.kind || a.name !== b.name || a.parameters.length !== b.parameters.length) return false;
   return a.parameters.every((parameter, index) => isSameType(parameter, b.parameters[index]!));
 }
 
-/** Whether both are the same type when names of type parameters do not matter. */
+/** Returns whether two types are equal up to the names of type parameters. */
 export function isEquivalentType(a: Type, b: Type): boolean {
   if (a === b) return true;
   if (a.kind !== b.kind || a.parameters.length !== b.parameters.length) return false;
@@ -140,7 +140,7 @@ export function isEquivalentType(a: Type, b: Type): boolean {
   return a.parameters.every((parameter, index) => isEquivalentType(parameter, b.parameters[index]!));
 }
 
-/** The type as error messages show it. */
+/** Formats a type for error messages. */
 export function formatType(type: Type): string {
   switch (type.kind) {
     case 'any':
@@ -158,7 +158,7 @@ export function formatType(type: Type): string {
   }
 }
 
-/** A call's signature as error messages show it: `(int, string)` or `string.(int)`. */
+/** Formats the signature of a call for error messages: `(int, string)` or `string.(int)`. */
 export function formatSignature(parameters: readonly Type[], isMember: boolean): string {
   const shown = parameters.map(formatType);
   return isMember ? `${shown[0]}.(${shown.slice(1).join(', ')})` : `(${shown.join(', ')})`;

@@ -1,23 +1,23 @@
-/** Deciding whether a type fits where another is wanted, while finding out what type parameters stand for. */
+/** Unification: decides whether a type is assignable to another, and binds type parameters. */
 import { isDyn, isSameType, nullType, type Type } from './types.ts';
 
-/** What is known of type parameters so far. A failed attempt leaves no trace. */
+/** Bindings of type parameters. A failed attempt is rolled back. */
 export class Substitutions {
   readonly #bound = new Map<string, Type>();
-  /** What each binding replaced, in order, so that it can be undone. */
+  /** Previous values of the bindings in order, for rollback. */
   readonly #trail: { readonly name: string; readonly before: Type | undefined }[] = [];
 
-  /** Whether `b` can be used where `a` is wanted. */
+  /** Returns whether `b` is assignable to `a`. */
   isAssignable(a: Type, b: Type): boolean {
     return this.#attempt(() => this.#assignable(a, b));
   }
 
-  /** Whether every type of `b` can be used for the one of `a` at its place. */
+  /** Returns whether every type of `b` is assignable to the type of `a` at its position. */
   areAssignable(a: readonly Type[], b: readonly Type[]): boolean {
     return this.#attempt(() => this.#assignableLists(a, b));
   }
 
-  /** The type with bound parameters filled in, and the others left, or made `dyn`. */
+  /** Returns the type with bound parameters substituted; the others are kept, or become `dyn`. */
   substitute(type: Type, unbound: 'keep' | 'dyn' = 'keep'): Type {
     if (type.kind === 'parameter') {
       const bound = this.#bound.get(type.name);
@@ -114,7 +114,7 @@ function isNullable(type: Type): boolean {
   }
 }
 
-/** Of two types of which one fits the other, the one that says less. */
+/** Returns the more general of two types, one of which is assignable to the other. */
 export const mostGeneral = (a: Type, b: Type): Type => (isNoMoreSpecific(a, b) ? a : b);
 
 function isNoMoreSpecific(a: Type, b: Type): boolean {

@@ -1,17 +1,17 @@
 /**
- * The values expressions compute with.
+ * Values of expressions.
  *
- * What JSON has stays what it is: strings, booleans, null, and whole numbers, which are CEL's `int`. An `int` is a
- * JavaScript number as long as that is exact and a bigint beyond, never both for one value, so `===` compares them.
- * Everything JSON has not has a class here.
+ * JSON values keep their JavaScript form: strings, booleans, null, and whole numbers, which are CEL's `int`. An `int`
+ * is a JavaScript number if that is exact and a bigint otherwise, never both for one value, so `===` compares ints.
+ * Every other value has a class here.
  */
 import type { ListValue, MapValue } from './collections.ts';
 import type { Duration, Timestamp } from './time.ts';
 
-/** A 64-bit signed integer: a number when safe, else a bigint. */
+/** A 64-bit signed integer: a number if safe, otherwise a bigint. */
 export type Int = number | bigint;
 
-/** What evaluation yields, errors included: `false && error` is false, so errors travel as values. */
+/** Result of an evaluation, including errors: `false && error` is false, so errors are values. */
 export type Value =
   | null
   | boolean
@@ -29,7 +29,7 @@ export type Value =
   | ObjectValue
   | EvaluationError;
 
-/** Why an expression has no value. */
+/** Error of an evaluation. */
 export class EvaluationError {
   readonly message: string;
 
@@ -47,7 +47,7 @@ export class Uint {
   }
 }
 
-/** A floating point number; the wrapper tells `1.0` from the integer `1`. */
+/** A floating point number; the wrapper distinguishes `1.0` from the integer `1`. */
 export class Double {
   readonly value: number;
 
@@ -56,7 +56,7 @@ export class Double {
   }
 }
 
-/** A type as a value: what `type(x)` and the identifier `int` yield. */
+/** A type as a value: the result of `type(x)` and the identifier `int`. */
 export class TypeValue {
   readonly name: string;
 
@@ -81,23 +81,23 @@ export class Optional {
 /** `optional.none()`. */
 export const none = new Optional(undefined);
 
-/** A value of an object or opaque type; libraries derive theirs from it. */
+/** Base class of values of object and opaque types in libraries. */
 export abstract class ObjectValue {
   abstract readonly typeName: string;
 
   abstract equals(other: Value): boolean | EvaluationError;
 
-  /** What a field holds: undefined when it is not set, an error when there can be no such field. */
+  /** Returns the value of a field: undefined if it is not set, an error if it does not exist. */
   field(_name: string): Value | undefined {
     return undefined;
   }
 
-  /** What selecting a field yields that is not set. */
+  /** Returns the result of selecting a field that is not set. */
   missingField(name: string): Value {
     return new EvaluationError(`no such key: ${name}`);
   }
 
-  /** The length run-time costs count with. */
+  /** Returns the length for run-time costs. */
   get size(): number {
     return 1;
   }
@@ -106,16 +106,16 @@ export abstract class ObjectValue {
     return false;
   }
 
-  /** The value as JSON, for those who receive a result. */
+  /** Returns the value as JSON. */
   toJson(): unknown {
     return undefined;
   }
 }
 
-/** The error of an operation that is not defined for its operands. */
+/** Error of an operation that is not defined for its operands. */
 export const noSuchOverload = new EvaluationError('no such overload');
 
-/** The error itself if `value` is one already, else "no such overload". */
+/** Returns the error itself if `value` is an error, otherwise "no such overload". */
 export const orNoSuchOverload = (value: Value): EvaluationError =>
   value instanceof EvaluationError ? value : noSuchOverload;
 
@@ -126,9 +126,9 @@ export const minInt = -(2n ** 63n);
 /** The largest uint. */
 export const maxUint = 2n ** 64n - 1n;
 
-/** The canonical form of an integer known to be in range. */
+/** Returns the canonical form of an integer in range. */
 export const toInt = (value: bigint): Int =>
   value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 
-/** Whether a value is an int. */
+/** Returns whether a value is an int. */
 export const isInt = (value: unknown): value is Int => typeof value === 'number' || typeof value === 'bigint';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Hands over to the Node the workspace is made for, as the machine's own may be older, and to the bundled command, as a
-// start from source takes five times as long.
+// Starts the bundled command with the Node.js version of the workspace: the machine's own may be older, and a start
+// from source takes five times as long.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

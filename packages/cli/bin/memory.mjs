@@ -1,6 +1,7 @@
 /**
- * How the C library hands out memory, for a server that lives long: with a heap for each thread, and nothing given back
- * before it is large, it would keep tens of megabytes after a burst of work. Other libraries do not read these.
+ * Settings of glibc's allocator for a long-running server. By default, glibc has one arena per thread and returns only
+ * large free blocks, so tens of megabytes would stay allocated after a burst of work. Other C libraries ignore these
+ * variables.
  */
 export const memorySettings = {
   MALLOC_ARENA_MAX: '2',

@@ -3,7 +3,9 @@ import { serviceAccountCredentials } from '@kruise/controlplane/controllers/serv
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { isSet, type Surroundings } from './component.ts';
 
-/** The clients of a component's controllers: each with its account's rights, or all with those of the process. */
+/**
+ * Returns the API clients of a component's controllers: one per service account, or the component's own client for all.
+ */
 export function accountClients(
   component: string,
   { client, as }: Surroundings,

@@ -12,7 +12,7 @@ export type AuditOptions = {
   readonly auditLogMaxbackup?: string;
 };
 
-/** The audit log that the options ask for, if they do. */
+/** Opens the audit log that the flags configure; undefined if there is no audit policy. */
 export function openAudit(options: AuditOptions, clock: Clock): AuditLog | undefined {
   const { auditPolicyFile, auditLogPath = '-', auditLogMaxsize = '100', auditLogMaxbackup = '10' } = options;
   if (auditPolicyFile === undefined) return undefined;

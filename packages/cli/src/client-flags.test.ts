@@ -15,7 +15,7 @@ function recorder(): { readonly log: Log; readonly lines: object[] } {
   return { lines, log: { info: add, warn: add, error: add } };
 }
 
-test('a client without flags is left as it is', async () => {
+test('a client without flags is returned unchanged', async () => {
   await using server = await startTestServer();
   const clock = virtualClock();
   assert.equal(tunedClient(server.client, off, { clock, log: recorder().log }), server.client);
@@ -39,7 +39,7 @@ test('requests beyond --rest-config-qps and its burst wait', async () => {
   assert.deepEqual(answered, [1, 2]);
 });
 
-test('from --v=6 on requests are logged, also those that are refused', async () => {
+test('requests are logged from --v=6 on, including rejected requests', async () => {
   await using server = await startTestServer();
   const clock = virtualClock();
   const { log, lines } = recorder();
@@ -53,8 +53,8 @@ test('from --v=6 on requests are logged, also those that are refused', async () 
   ]);
 });
 
-test('a level that is no number is refused', async () => {
+test('a verbosity that is not a number is rejected', async () => {
   await using server = await startTestServer();
   const means = { clock: virtualClock(), log: recorder().log };
-  assert.throws(() => tunedClient(server.client, { ...off, v: 'debug' }, means), /--v wants a number, not debug/);
+  assert.throws(() => tunedClient(server.client, { ...off, v: 'debug' }, means), /--v must be a number, not debug/);
 });

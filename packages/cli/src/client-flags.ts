@@ -12,13 +12,13 @@ export type ClientFlags = {
   readonly restConfigBurst: string;
 };
 
-/** From this verbosity on every request is logged, as client-go does. */
+/** Verbosity from which on every request is logged, as in client-go. */
 const requestVerbosity = 6;
 
-/** The burst of a client whose rate is limited and whose burst is not given. */
+/** Burst of a client with a rate limit and no explicit burst. */
 const defaultBurst = 30;
 
-/** Returns a client with the rate and verbosity of the flags; the client itself if neither is set. */
+/** Returns a client with the rate limit and verbosity of the flags; the same client if neither is set. */
 export function tunedClient(client: Client, flags: ClientFlags, { clock, log }: { clock: Clock; log: Log }): Client {
   const verbosity = integerOf('--v', flags.v);
   const perSecond = integerOf('--rest-config-qps', flags.restConfigQps);
@@ -30,11 +30,11 @@ export function tunedClient(client: Client, flags: ClientFlags, { clock, log }: 
 }
 
 function integerOf(flag: string, text: string): number {
-  if (!/^-?\d{1,9}$/.test(text)) throw new Error(`${flag} wants a number, not ${text}`);
+  if (!/^-?\d{1,9}$/.test(text)) throw new Error(`${flag} must be a number, not ${text}`);
   return Number(text);
 }
 
-/** Limits the rate of requests; one that cannot be sent yet waits. */
+/** Limits the rate of requests. Requests beyond the limit wait. */
 function limited(
   transport: Transport,
   clock: Clock,
@@ -57,7 +57,7 @@ function limited(
   };
 }
 
-/** Logs each request with its response code and duration, and each watch as it begins. */
+/** Logs each request with its response code and duration, and each watch when it starts. */
 function logged(transport: Transport, clock: Clock, log: Log): Transport {
   return {
     async request(request) {

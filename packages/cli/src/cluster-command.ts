@@ -1,6 +1,6 @@
 /**
- * The life of a process that runs an API server, alone or with all that makes a cluster of it: the folder it keeps its
- * state in, its certificates and store, how clients find it, and how it ends.
+ * Runs a process with an API server, either alone or with the other components of a cluster: its data directory,
+ * certificates, store, endpoint, kubeconfig and shutdown.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
@@ -42,41 +42,41 @@ export type ClusterOptions = {
 } & AuditOptions &
   KubeletAccessOptions;
 
-/** Events are written when nobody has asked for anything for so long. */
+/** Idle time of the API server after which events are written. */
 const pauseMs = 10;
 
-/** What a command is, besides an API server. */
+/** A command that runs an API server. */
 export type ClusterCommand = {
   readonly name: Running['command'];
   readonly converterOf?: ServerParts['converterOf'];
-  /** Starts the rest. Clients are answered already. */
+  /** Starts the other components. The API server already answers requests. */
   startRest?(parts: ClusterParts): Promise<Rest>;
-  /** What to try first, for a person. */
+  /** Suggestion of a first command for the user. */
   readonly hint?: string;
 };
 
-/** What the rest of a cluster is built on. */
+/** Dependencies of the components that run beside the API server. */
 export type ClusterParts = {
   readonly directory: DataDirectory;
   readonly server: ApiServer;
   readonly pki: Pki;
-  /** Where the server is reached by Pods, and where it listens. */
+  /** Address that Pods use for the API server, and its port. */
   readonly address: { readonly advertised: string; readonly port: number };
   readonly nodeDirectory: NodeDirectory;
-  /** What the server calls without a socket; may be added to. */
+  /** Webhooks that the API server calls in process. Components may add their own. */
   readonly webhooks: Map<string, Webhook>;
   readonly servers: InProcessServers;
   readonly steps: Steps;
 };
 
-/** The rest of a cluster at work. */
+/** Components that run beside the API server. */
 export type Rest = {
-  /** Where the process can be spoken to. */
+  /** Path of the control socket. */
   readonly control: string;
   stop(): Promise<void>;
 };
 
-/** Runs a cluster until it is told to stop. Returns the code to exit with. */
+/** Runs a cluster until the process receives a signal. Returns the exit code. */
 export async function runCluster(
   command: ClusterCommand,
   options: ClusterOptions,
@@ -154,11 +154,11 @@ export async function runCluster(
 
   steps.say('');
   steps.say(`Ready in ${Math.round(performance.now() - begun)} ms at ${url}`);
-  steps.say(`kubectl uses it: context ${styleText('bold', context)} in ${file}`);
+  steps.say(`kubectl context: ${styleText('bold', context)} in ${file}`);
   if (command.hint) steps.say(command.hint);
-  if (!isDetached) steps.say('Stop with Ctrl-C. What it stores stays.');
+  if (!isDetached) steps.say('Press Ctrl-C to stop. Stored objects are kept.');
 
-  // So that the next start has it, however this one ends.
+  // Flush now, so that the next start has the cache even if this process is killed.
   flushCompileCache();
   const stopping = new AbortController();
   boundHeapGrowth(systemClock, stopping.signal);
@@ -174,7 +174,7 @@ export async function runCluster(
   return 0;
 }
 
-/** What a bundle has beside it. A start from source has nothing, and makes everything anew. */
+/** Returns the bootstrap snapshot that lies beside the bundle. A start from source has none and builds every object. */
 function foundationAtHand(): Foundation {
   const file = new URL('./foundation.json', import.meta.url);
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
@@ -198,13 +198,13 @@ async function openStore(options: ClusterOptions, directory: DataDirectory, thre
   return openSqliteStore({ path: directory.database, clock: systemClock, thread, ...limits });
 }
 
-/** The default of etcd. */
+/** Default quota of etcd. */
 const defaultQuotaBytes = 2 * 2 ** 30;
 
 function quotaBytes(given: string): number {
   const bytes = Number(given);
   if (!Number.isSafeInteger(bytes) || bytes < 0) {
-    throw new Error(`--quota-backend-bytes is a number of bytes, not ${JSON.stringify(given)}`);
+    throw new Error(`--quota-backend-bytes must be a number of bytes, not ${JSON.stringify(given)}`);
   }
   return bytes === 0 ? defaultQuotaBytes : bytes;
 }
@@ -218,7 +218,7 @@ function reportAlarm({ isRaised, sizeBytes, quotaBytes }: SpaceAlarm): void {
   );
 }
 
-/** Listens on the port of the last time, so that kubeconfigs stay true, or on any that is free. */
+/** Listens on the previous port, so that existing kubeconfigs stay valid, or on any free port. */
 async function listen(
   server: ApiServer,
   directory: DataDirectory,

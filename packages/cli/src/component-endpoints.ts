@@ -1,4 +1,7 @@
-/** Health and metrics endpoints of the components of one process, each as its own process serves them. */
+/**
+ * Health and metrics endpoints of the components of one process, on the ports that the components have as separate
+ * processes.
+ */
 
 import type { Client } from '@kruise/client/client';
 import { delegatedAuthorization } from '@kruise/client/delegated-authorization';
@@ -8,7 +11,7 @@ import type { ComponentName } from '@kruise/cluster/component-names';
 import type { KeyPair } from '@kruise/machinery/x509/certificate';
 import { systemClock } from '@kruise/values/system';
 
-/** The port each component has as a process of its own. */
+/** Default port of each component. */
 const usualPorts: { readonly [name in ComponentName]?: number } = {
   'controller-manager': 10257,
   'cloud-controller-manager': 10258,
@@ -22,14 +25,17 @@ type HealthServer = Awaited<ReturnType<typeof serveHealth>>;
 export type ComponentEndpoints = {
   /** Returns the registry of a component, created on first use. */
   registryOf(name: ComponentName): MetricRegistry;
-  /** Serves the registered components, each on its usual port or, if that is taken, on a free one. */
+  /** Serves all registered components, each on its default port or, if that port is in use, on a free port. */
   serve(): Promise<void>;
   /** Returns the URL of each component: `https://127.0.0.1:10257`. */
   urls(): { readonly [name: string]: string };
   close(): Promise<void>;
 };
 
-/** Metrics need the right to `get` the path, as the API server authorizes it; health is open. */
+/**
+ * Creates the endpoints. Metrics require permission to `get` the path, as the API server authorizes it; health is
+ * public.
+ */
 export function componentEndpoints(
   client: Client,
   { host, tls }: { readonly host: string; readonly tls: KeyPair },
@@ -43,7 +49,7 @@ export function componentEndpoints(
     const options = { host, tls, mayRead, metrics };
     const usual = usualPorts[name] ?? 0;
     const server = await serveHealth({ ...options, port: usual }).catch((error: NodeJS.ErrnoException) => {
-      // Several clusters run on one machine.
+      // Several clusters may run on one machine.
       if (error.code !== 'EADDRINUSE') throw error;
       return serveHealth({ ...options, port: 0 });
     });

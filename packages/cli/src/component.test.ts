@@ -17,15 +17,15 @@ for (const [value, is] of [
   test(`a flag of ${value} is ${is ? '' : 'not '}set`, () => assert.equal(isSet('--flag', value), is));
 }
 
-test('a flag that is neither true nor false is refused', () => {
-  assert.throws(() => isSet('--leader-elect', 'perhaps'), /--leader-elect wants true or false, not perhaps/);
+test('a flag that is neither true nor false is rejected', () => {
+  assert.throws(() => isSet('--leader-elect', 'perhaps'), /--leader-elect must be true or false, not perhaps/);
 });
 
-test('a file that is not there is told by the flag that names it', () => {
+test('the error for a missing file names the flag', () => {
   assert.throws(() => readFileOf('--root-ca-file', '/nowhere/ca.crt'), /^Error: --root-ca-file: ENOENT/);
 });
 
-test('kube-controller-manager takes the flags that Kubernetes has, and its defaults', () => {
+test('kube-controller-manager has the flags and defaults of Kubernetes', () => {
   const command = controllerManagerFlags(new Command()).exitOverride();
   const given = ['--controllers=*,-ttl-controller', '--leader-elect=false', '--cluster-cidr', '10.0.0.0/8'];
   const options = command.parse(given, { from: 'user' }).opts();

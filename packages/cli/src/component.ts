@@ -1,4 +1,4 @@
-/** What the components of a cluster have in common when they are processes of their own: health, the lease, an end. */
+/** Shared code of components that run as separate processes: health, leader election and shutdown. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -17,19 +17,19 @@ import type { ComponentOptions } from './flags.ts';
 import { boundHeapGrowth } from './heap-growth.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 
-/** What a component works with. */
+/** Dependencies of a component. */
 export type Surroundings = Connected & {
   readonly log: Log;
   readonly metrics: ControllerMetrics;
-  /** Where it may count more. */
+  /** Registry for additional metrics of the component. */
   readonly registry: MetricRegistry;
-  /** By which lease it leads; undefined where it is to work in any case. */
+  /** Lease for leader election; undefined if the component runs without leader election. */
   readonly leaderElection?: LeaderElectionOptions;
-  /** Aborted when the process is told to stop. */
+  /** Aborted when the process receives a signal. */
   readonly signal: AbortSignal;
 };
 
-/** Runs a component until it is told to stop; returns the code the process is to end with. */
+/** Runs a component until the process receives a signal. Returns the exit code. */
 export async function runComponent(
   name: string,
   options: ComponentOptions,
@@ -58,7 +58,7 @@ export async function runComponent(
           metrics: registry,
           ready,
         });
-  if (health) log.info({ address: options.bindAddress, port: health.port }, 'health and metrics are served');
+  if (health) log.info({ address: options.bindAddress, port: health.port }, 'serving health and metrics');
   boundHeapGrowth(systemClock, stop.signal);
   collectWhenIdle(systemClock, stop.signal);
   try {
@@ -73,7 +73,7 @@ export async function runComponent(
     return 0;
   } catch (error) {
     if (!(error instanceof LeadershipLostError)) throw error;
-    // Whoever restarts the process is to do so: another leads, and what is under way here is out of date.
+    // Another replica leads and the state of this one is stale: exit, so that the supervisor restarts the process.
     log.error({ lease: options.leaderElectResourceName }, error.message);
     return 1;
   } finally {
@@ -83,15 +83,15 @@ export async function runComponent(
   }
 }
 
-/** Whether a flag that takes `true` or `false`, or nothing, is set. */
+/** Returns whether a flag is set that takes `true`, `false` or no value. */
 export function isSet(flag: string, value: string | boolean | undefined): boolean {
   if (value === undefined || typeof value === 'boolean') return value ?? false;
   if (['true', 't', '1'].includes(value.toLowerCase())) return true;
   if (['false', 'f', '0'].includes(value.toLowerCase())) return false;
-  throw new Error(`${flag} wants true or false, not ${value}`);
+  throw new Error(`${flag} must be true or false, not ${value}`);
 }
 
-/** A file that a flag names. */
+/** Reads the file that a flag names. */
 export function readFileOf(flag: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -101,7 +101,7 @@ export function readFileOf(flag: string, path: string): string {
 }
 
 function portOf(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) throw new Error(`--secure-port wants a port, not ${text}`);
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) throw new Error(`--secure-port must be a port, not ${text}`);
   return Number(text);
 }
 
@@ -117,7 +117,7 @@ function leaderElectionOf(options: ComponentOptions): LeaderElectionOptions | un
   };
 }
 
-/** A duration such as `1m30s` that a flag gives, in seconds. */
+/** Parses a duration flag such as `1m30s` to seconds. */
 export function secondsOf(flag: string, text: string): number {
   try {
     return toMilliseconds(parseDuration(text)) / 1000;
@@ -126,7 +126,7 @@ export function secondsOf(flag: string, text: string): number {
   }
 }
 
-/** The certificate that was given, or one that vouches for itself. */
+/** Returns the configured serving certificate, or a self-signed one. */
 function certificateFor(name: string, { bindAddress, tlsCertFile, tlsPrivateKeyFile }: ComponentOptions): KeyPair {
   if (tlsCertFile !== undefined && tlsPrivateKeyFile !== undefined) {
     return {
@@ -135,7 +135,7 @@ function certificateFor(name: string, { bindAddress, tlsCertFile, tlsPrivateKeyF
     };
   }
   if (tlsCertFile !== undefined || tlsPrivateKeyFile !== undefined) {
-    throw new Error('--tls-cert-file and --tls-private-key-file go together');
+    throw new Error('--tls-cert-file and --tls-private-key-file must be set together');
   }
   const nowMs = systemClock.now();
   return createAuthority(`${name}-ca`, nowMs).issue({

@@ -1,6 +1,6 @@
 /**
- * How other commands speak to the process that runs a cluster: one question, one answer, over a socket in the cluster's
- * folder, which only its owner can open.
+ * Control protocol between other commands and the process that runs a cluster: one request and one response over a
+ * socket in the data directory, which only its owner can open.
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ import type { Nodes } from '@kruise/node/nodes';
 import type { DataDirectory } from './data-directory.ts';
 import type { KeptNodes } from './kept-nodes.ts';
 
-/** What can be asked of a cluster's process. */
+/** Requests that the process of a cluster answers. */
 export type Question =
   | { readonly ask: 'status' }
   | { readonly ask: 'nodes' }
@@ -24,10 +24,10 @@ export type Question =
   | { readonly ask: 'stop-node' | 'lose-node' | 'start-node' | 'remove-node'; readonly name: string }
   | { readonly ask: 'slow-node'; readonly name: string; readonly delayMs: number };
 
-/** A node of the cluster's process. */
+/** State of a simulated node. */
 export type NodeState = { readonly name: string; readonly address: string; readonly isUp: boolean };
 
-/** How a cluster's process is doing. */
+/** State of the process that runs a cluster. */
 export type ProcessState = {
   readonly components: readonly string[];
   /** URLs at which the components serve health and metrics. */
@@ -40,17 +40,17 @@ export type ProcessState = {
   readonly stuck: readonly (StuckKey & { readonly controller: string })[];
 };
 
-/** The longest name a socket may have on every system. */
+/** Maximum length of a socket path on every supported system. */
 const maxSocketName = 100;
 
-/** Where the socket of a folder is. */
+/** Returns the path of the control socket of a data directory. */
 export function controlSocket({ path }: DataDirectory): string {
   const usual = join(path, 'control.sock');
   if (usual.length <= maxSocketName) return usual;
   return join(tmpdir(), `kruise-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.sock`);
 }
 
-/** Answers questions until it is closed. */
+/** Serves control requests until it is closed. */
 export async function serveControl(
   socket: string,
   answer: (question: Question) => Promise<unknown>,
@@ -80,7 +80,7 @@ export async function serveControl(
   };
 }
 
-/** Asks a cluster's process; throws what it refuses with. */
+/** Sends a control request; rejects with the error of the process. */
 export function askControl<T>(socket: string, question: Question): Promise<T> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ socketPath: socket, method: 'POST', path: '/' }, async (incoming) => {
@@ -93,10 +93,10 @@ export function askControl<T>(socket: string, question: Question): Promise<T> {
   });
 }
 
-/** The nodes of a process, and what is known of them elsewhere. */
+/** Simulated nodes, their persisted list and an API client. */
 export type NodeKeeping = { readonly nodes: Nodes; readonly kept: KeptNodes; readonly client: Client };
 
-/** What a process answers about its nodes. */
+/** Handles the control requests for nodes. */
 export async function answerAboutNodes({ nodes, kept, client }: NodeKeeping, question: Question): Promise<unknown> {
   switch (question.ask) {
     case 'nodes':
@@ -125,6 +125,6 @@ export async function answerAboutNodes({ nodes, kept, client }: NodeKeeping, que
     case 'slow-node':
       return nodes.slow(question.name, question.delayMs);
     default:
-      throw new Error(`nobody knows what ${JSON.stringify(question)} is`);
+      throw new Error(`unknown control request ${JSON.stringify(question)}`);
   }
 }

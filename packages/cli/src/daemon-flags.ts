@@ -4,7 +4,7 @@ import { addFixedFlags, type FixedFlag, loggingFlags } from './fixed-flags.ts';
 import { clientFlags } from './flags.ts';
 import type { ProfilerFlags } from './profiler.ts';
 
-/** What `kruise daemon` can be told, by the names kruise-daemon has for it. */
+/** Flags of `kruise daemon`, named as in kruise-daemon. */
 export type DaemonFlags = {
   readonly kubeconfig?: string;
   readonly addr: string;
@@ -15,9 +15,9 @@ export type DaemonFlags = {
 } & ClientFlags &
   ProfilerFlags;
 
-const noPlugins = 'credential plugins are not run: use pull Secrets';
+const noPlugins = 'credential provider plugins are not supported: use image pull Secrets';
 
-/** Flags that have one meaning here. */
+/** Flags that accept only the values that match the actual behaviour. */
 export const fixedDaemonFlags: readonly FixedFlag[] = [
   ...loggingFlags.filter(({ flags }) => /^--(also)?logtostderr /.test(flags)),
   { flags: '--plugin-config-file <file>', accepted: [''], instead: noPlugins },
@@ -26,11 +26,11 @@ export const fixedDaemonFlags: readonly FixedFlag[] = [
 
 export function daemonFlags(command: Command): Command {
   command
-    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl, or the Pod it runs in)')
-    .option('--addr <address>', 'where health and metrics are served', ':10221')
-    .option('--socket-file <name>', 'the socket of the container runtime, in /hostvarrun (default: those known)', '')
-    .option('--container-runtime-endpoint <url>', 'or where it is otherwise: unix:///run/containerd/containerd.sock')
-    .option('--max-workers-for-pull-image <count>', 'how many images are fetched at a time; -1 for any number', '-1')
-    .option('--feature-gates <gates>', 'Name=true,Other=false', '');
+    .option('--kubeconfig <file>', 'path to a kubeconfig file (default: kubectl rules or in-cluster config)')
+    .option('--addr <address>', 'address to serve health and metrics on', ':10221')
+    .option('--socket-file <name>', 'runtime socket in /hostvarrun (default: well-known sockets)', '')
+    .option('--container-runtime-endpoint <url>', 'CRI endpoint: unix:///run/containerd/containerd.sock')
+    .option('--max-workers-for-pull-image <count>', 'maximum number of concurrent image pulls; -1 for no limit', '-1')
+    .option('--feature-gates <gates>', 'key=value pairs of feature gates: Name=true,Other=false', '');
   return addFixedFlags(clientFlags(command), fixedDaemonFlags);
 }

@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** The folder one cluster lives in, and what is where in it. */
+/** Data directory of a cluster and the paths in it. */
 export type DataDirectory = {
   readonly path: string;
   readonly pki: string;
   readonly store: string;
   readonly database: string;
   readonly log: string;
-  /** Says which process runs the cluster, and where it listens. */
+  /** File with the process that runs the cluster and its endpoint. */
   readonly running: string;
   readonly kubeconfig: string;
 };
@@ -33,41 +33,41 @@ export function createDataDirectory(directory: DataDirectory): void {
   mkdirSync(directory.store, { recursive: true, mode: 0o700 });
 }
 
-/** Deletes what a cluster had stored. Its certificates stay, so that a kubeconfig goes on working. */
+/** Deletes the stored objects of a cluster. Its certificates are kept, so that existing kubeconfigs stay valid. */
 export function resetDataDirectory(directory: DataDirectory): void {
   rmSync(directory.store, { recursive: true, force: true });
   rmSync(directory.log, { force: true });
 }
 
-/** A cluster that runs. */
+/** A running cluster, as `running.json` describes it. */
 export type Running = {
   readonly pid: number;
-  /** When the process began, as the kernel counts: after a restart of the machine its id may be another's. */
+  /** Start time of the process in kernel ticks: after a reboot another process may have the same pid. */
   readonly begun?: string | undefined;
   readonly server: string;
   readonly startedAt: string;
   readonly command: string;
-  /** Where its process can be spoken to. */
+  /** Path of the control socket. */
   readonly control?: string | undefined;
 };
 
-/** The cluster of a folder, if its process is alive. */
+/** Returns the running cluster of a data directory; undefined if its process is not alive. */
 export function runningCluster(directory: DataDirectory): Running | undefined {
   if (!existsSync(directory.running)) return undefined;
   let running: Running;
   try {
     running = JSON.parse(readFileSync(directory.running, 'utf8'));
   } catch {
-    // A file cut off half way was written by a process that died doing so.
+    // A truncated file was written by a process that died while it wrote.
     return undefined;
   }
   return isAlive(running.pid) && beginOf(running.pid) === running.begun ? running : undefined;
 }
 
-/** When a process began, where the machine tells. */
+/** Returns the start time of a process, where the system has /proc. */
 export function beginOf(pid: number): string | undefined {
   try {
-    // The name of the program, in parentheses, may itself hold spaces; what follows it is numbers.
+    // The command name, in parentheses, may contain spaces; only numbers follow it.
     const [, numbers = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?!.*\) )/);
     return numbers.split(' ')[19];
   } catch {
@@ -84,7 +84,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Writes a file as a whole or not at all. */
+/** Writes a file atomically. */
 export function writeWhole(path: string, content: string, mode = 0o600): void {
   const draft = `${path}.${process.pid}.new`;
   writeFileSync(draft, content, { mode });

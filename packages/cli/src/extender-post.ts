@@ -3,10 +3,10 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { ExtenderTls, Post } from '@kruise/controlplane/scheduler/extenders/extender';
 
-/** An answer that is longer than this is not worth waiting for. */
+/** Maximum size of an extender's response. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** Asks an extender over HTTP or HTTPS. */
+/** Sends a request to a scheduler extender over HTTP or HTTPS. */
 export const postToExtender: Post = (url, body, { httpTimeoutMs, tls }) =>
   new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
@@ -22,7 +22,7 @@ export const postToExtender: Post = (url, body, { httpTimeoutMs, tls }) =>
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         size += chunk.length;
-        if (size > maxAnswerBytes) response.destroy(new Error(`the answer of ${url} is too long`));
+        if (size > maxAnswerBytes) response.destroy(new Error(`the response of ${url} is too long`));
       });
       response.on('error', reject);
       response.on('end', () => {

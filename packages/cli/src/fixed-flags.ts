@@ -1,12 +1,12 @@
-/** Flags of Go's libraries that manifests pass. Here they have one meaning, and any other value is refused. */
+/** Flags of Go libraries that manifests pass. Each has fixed behaviour here, and any other value is rejected. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** A flag, the values that describe the actual behaviour, and the alternative for any other value. */
+/** A flag, the values that match the actual behaviour, and the alternative to suggest for any other value. */
 export type FixedFlag = { readonly flags: string; readonly accepted: readonly string[]; readonly instead: string };
 
 const yes = ['true', 't', '1'];
 const no = ['false', 'f', '0'];
-const inStderr = 'logs are JSON lines on standard error: redirect that, or have the container runtime rotate it';
+const inStderr = 'logs are JSON lines on standard error: redirect it, or let the container runtime rotate the logs';
 
 /** Flags of klog and component-base. */
 export const loggingFlags: readonly FixedFlag[] = [
@@ -26,7 +26,7 @@ export const loggingFlags: readonly FixedFlag[] = [
   { flags: '--vmodule <pattern>', accepted: [''], instead: 'use --v' },
 ];
 
-/** Adds flags that are checked as they are parsed. */
+/** Adds flags whose values are checked while they are parsed. */
 export function addFixedFlags(command: Command, flags: readonly FixedFlag[]): Command {
   for (const { flags: text, accepted, instead } of flags) {
     const shown = accepted.map((value) => (value === '' ? 'empty' : value)).join(', ');

@@ -1,4 +1,7 @@
-/** Every flag of every command acts: code reads it, or it is refused where it would change nothing. */
+/**
+ * Checks that every flag of every command has an effect: code reads the flag, or it is rejected where it would do
+ * nothing.
+ */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -12,7 +15,7 @@ const here = new URL('.', import.meta.url).pathname;
 const sources = globSync('**/*.ts', { cwd: here, exclude: ['**/*.test.ts'] }).map((file) =>
   readFileSync(`${here}${file}`, 'utf8'),
 );
-/** The sources without declarations of flags: their types, and the calls that add them. */
+/** Sources without the declarations of flags: their types and the calls that add them. */
 const readers = sources
   .map((text) => text.replace(/^\s*readonly .*$/gm, '').replace(/\.option\(\s*['"`].*$/gm, ''))
   .join('\n');
@@ -50,13 +53,15 @@ test('every flag of the other commands is read', () => {
   );
 });
 
-/** A member, a destructured name or a name in quotes; the flags for workers are read by one template. */
+/**
+ * Returns whether an attribute is read: as a member, destructured or in quotes. One template reads the worker flags.
+ */
 function isRead(attribute: string): boolean {
   if (workerFlags.some((each) => attribute === `${each}Workers`)) return /`\$\{name\}Workers`/.test(readers);
   return new RegExp(`(?:\\.|['"{,(]\\s*)${attribute}\\b`).test(readers);
 }
 
-test('a flag with one meaning takes that value and refuses others with what to use instead', () => {
+test('a fixed flag accepts its own values and rejects others with an alternative', () => {
   for (const [name, add, all] of [
     ['manager', managerFlags, fixedManagerFlags],
     ['daemon', daemonFlags, fixedDaemonFlags],

@@ -1,7 +1,7 @@
-/** The flags of components, as Kubernetes names them. Nothing is loaded for them: every command pays for this file. */
+/** Flags of the components, named as in Kubernetes. Every command loads this file, so it imports no other code. */
 import type { Command } from 'commander';
 
-/** The flags every component has, as Kubernetes names them. */
+/** Flags that every component has, named as in Kubernetes. */
 export type ComponentOptions = {
   readonly kubeconfig?: string;
   readonly leaderElect: string | boolean;
@@ -16,36 +16,44 @@ export type ComponentOptions = {
   readonly tlsPrivateKeyFile?: string;
 };
 
-/** Adds the flags every component has. */
+/** Adds the flags that every component has. */
 export function componentFlags(
   command: Command,
   { name, port }: { readonly name: string; readonly port: number },
 ): Command {
   return command
-    .option('--kubeconfig <file>', 'the cluster it works for (default: the one kubectl uses, or the Pod it is in)')
-    .option('--leader-elect [bool]', 'work only while holding the lease, so that several can stand by', 'true')
-    .option('--leader-elect-lease-duration <duration>', 'how long others wait for a leader that is silent', '15s')
-    .option('--leader-elect-renew-deadline <duration>', 'how long a leader tries to renew before it gives up', '10s')
-    .option('--leader-elect-retry-period <duration>', 'how long to wait between attempts', '2s')
-    .option('--leader-elect-resource-name <name>', 'the name of the lease', name)
-    .option('--leader-elect-resource-namespace <namespace>', 'the namespace of the lease', 'kube-system')
-    .option('--bind-address <address>', 'where health and metrics are served', '127.0.0.1')
-    .option('--secure-port <port>', 'on which port; 0 serves none', String(port))
-    .option('--tls-cert-file <file>', 'the certificate to show there (default: one of its own making)')
-    .option('--tls-private-key-file <file>', 'the key of the certificate');
+    .option('--kubeconfig <file>', 'path to a kubeconfig file (default: kubectl rules or in-cluster config)')
+    .option('--leader-elect [bool]', 'acquire a lease before running, for high availability with replicas', 'true')
+    .option(
+      '--leader-elect-lease-duration <duration>',
+      'time that non-leaders wait before they acquire the lease',
+      '15s',
+    )
+    .option(
+      '--leader-elect-renew-deadline <duration>',
+      'time that the leader retries a renewal before it stops leading',
+      '10s',
+    )
+    .option('--leader-elect-retry-period <duration>', 'wait between attempts to acquire or renew the lease', '2s')
+    .option('--leader-elect-resource-name <name>', 'name of the Lease', name)
+    .option('--leader-elect-resource-namespace <namespace>', 'namespace of the Lease', 'kube-system')
+    .option('--bind-address <address>', 'IP address to serve health and metrics on', '127.0.0.1')
+    .option('--secure-port <port>', 'port to serve health and metrics on; 0 disables serving', String(port))
+    .option('--tls-cert-file <file>', 'serving certificate (default: self-signed)')
+    .option('--tls-private-key-file <file>', 'private key of --tls-cert-file');
 }
 
-/** Adds the flags that kruise-manager and kruise-daemon share: verbosity, the rate of requests, profiles. */
+/** Adds the flags that kruise-manager and kruise-daemon share: verbosity, client rate limit and profiling. */
 export function clientFlags(command: Command): Command {
   return command
-    .option('--v <level>', 'verbosity of logs; from 6 on every request to the API server is logged', '0')
-    .option('--rest-config-qps <count>', 'requests to the API server per second; 0 for no limit', '0')
-    .option('--rest-config-burst <count>', 'requests at once beyond --rest-config-qps (0: 30)', '0')
+    .option('--v <level>', 'log verbosity; from 6 on every API request is logged', '0')
+    .option('--rest-config-qps <count>', 'maximum API requests per second; 0 for no limit', '0')
+    .option('--rest-config-burst <count>', 'burst of API requests beyond --rest-config-qps (0: 30)', '0')
     .option(
       '--enable-pprof [bool]',
       'serve CPU profiles, in V8 format, at /debug/pprof/profile (default: with --pprof-addr)',
     )
-    .option('--pprof-addr <address>', 'where profiles are served');
+    .option('--pprof-addr <address>', 'address to serve profiles on');
 }
 
 export type ControllerManagerFlags = ComponentOptions &
@@ -67,18 +75,18 @@ export function controllerManagerFlags(command: Command): Command {
   return tuningFlags(componentFlags(command, { name: 'kube-controller-manager', port: 10257 }))
     .option(
       '--controllers <names>',
-      "which controllers run: '*' the usual ones, 'name' this one, '-name' not this one",
+      "controllers to enable: '*' enables those that are on by default, 'name' enables and '-name' disables one",
       '*',
     )
-    .option('--use-service-account-credentials [bool]', 'give each controller the rights of its own account', 'true')
-    .option('--root-ca-file <file>', "the authorities Pods trust (default: the kubeconfig's)")
-    .option('--cluster-signing-cert-file <file>', 'the certificate of the authority that signs requests')
-    .option('--cluster-signing-key-file <file>', 'the key of the authority that signs requests')
-    .option('--service-account-private-key-file <file>', 'the key that signs the tokens of service-account Secrets')
-    .option('--cluster-cidr <ranges>', 'the addresses of Pods, separated by commas')
-    .option('--allocate-node-cidrs [bool]', 'give each node a part of the addresses of Pods')
-    .option('--service-cluster-ip-range <ranges>', 'the addresses of Services, separated by commas')
-    .option('--terminated-pod-gc-threshold <count>', 'how many Pods that have ended are kept (default: 12500)');
+    .option('--use-service-account-credentials [bool]', 'use a separate service account for each controller', 'true')
+    .option('--root-ca-file <file>', "root CA bundle published to Pods (default: the kubeconfig's CA)")
+    .option('--cluster-signing-cert-file <file>', 'certificate of the CA that signs CertificateSigningRequests')
+    .option('--cluster-signing-key-file <file>', 'private key of the CA that signs CertificateSigningRequests')
+    .option('--service-account-private-key-file <file>', 'private key that signs service account token Secrets')
+    .option('--cluster-cidr <ranges>', 'CIDR ranges of Pod IPs, comma-separated')
+    .option('--allocate-node-cidrs [bool]', 'allocate a Pod CIDR for each node')
+    .option('--service-cluster-ip-range <ranges>', 'CIDR ranges of Service IPs, comma-separated')
+    .option('--terminated-pod-gc-threshold <count>', 'terminated Pods to keep before Pod GC (default: 12500)');
 }
 
 export type SchedulerFlags = ComponentOptions & { readonly config?: string };
@@ -87,11 +95,11 @@ export type SchedulerFlags = ComponentOptions & { readonly config?: string };
 export function schedulerFlags(command: Command): Command {
   return componentFlags(command, { name: 'kube-scheduler', port: 10259 }).option(
     '--config <file>',
-    'a KubeSchedulerConfiguration: profiles, plugins, how many nodes to score',
+    'KubeSchedulerConfiguration file: profiles, plugins, extenders, percentageOfNodesToScore',
   );
 }
 
-/** How controllers of nodes, Services and sizes go about it. */
+/** Flags of the node, EndpointSlice and HorizontalPodAutoscaler controllers. */
 export type TuningFlags = {
   readonly nodeMonitorPeriod?: string;
   readonly nodeMonitorGracePeriod?: string;
@@ -114,22 +122,28 @@ export type TuningFlags = {
 function tuningFlags(command: Command): Command {
   const autoscaler = 'horizontal-pod-autoscaler';
   return command
-    .option('--node-monitor-period <duration>', 'how often to look for nodes that fell silent (default: 5s)')
-    .option('--node-monitor-grace-period <duration>', 'how long a node may be silent (default: 50s)')
-    .option('--node-startup-grace-period <duration>', 'how long one that never spoke may be (default: 1m)')
-    .option('--node-eviction-rate <number>', 'how many nodes of a zone are given up a second (default: 0.1)')
-    .option('--secondary-node-eviction-rate <number>', 'how many where much of a zone is down (default: 0.01)')
-    .option('--large-cluster-size-threshold <count>', 'a zone of fewer nodes is then left alone (default: 50)')
-    .option('--unhealthy-zone-threshold <number>', 'which part of a zone is much (default: 0.55)')
-    .option('--node-cidr-mask-size <bits>', 'how large the part of a node is, in a cluster of one family')
-    .option('--node-cidr-mask-size-ipv4 <bits>', 'the same of IPv4 (default: 24)')
-    .option('--node-cidr-mask-size-ipv6 <bits>', 'the same of IPv6 (default: 64)')
-    .option('--max-endpoints-per-slice <count>', 'how many endpoints a slice has (default: 100)')
-    .option(`--${autoscaler}-sync-period <duration>`, 'how often to size workloads (default: 15s)')
-    .option(`--${autoscaler}-downscale-stabilization <duration>`, 'how long before they shrink (default: 5m)')
-    .option(`--${autoscaler}-tolerance <number>`, 'how far off the target nothing is done (default: 0.1)')
-    .option(`--${autoscaler}-cpu-initialization-period <duration>`, 'how long Pods take to start (default: 5m)')
-    .option(`--${autoscaler}-initial-readiness-delay <duration>`, 'and to become ready at first (default: 30s)');
+    .option('--node-monitor-period <duration>', 'period of node health checks (default: 5s)')
+    .option('--node-monitor-grace-period <duration>', 'time a node may be unresponsive (default: 50s)')
+    .option('--node-startup-grace-period <duration>', 'the same while the node starts (default: 1m)')
+    .option('--node-eviction-rate <number>', 'nodes per second to evict from a healthy zone (default: 0.1)')
+    .option('--secondary-node-eviction-rate <number>', 'the same in an unhealthy zone (default: 0.01)')
+    .option('--large-cluster-size-threshold <count>', 'smaller unhealthy zones are not evicted (default: 50)')
+    .option(
+      '--unhealthy-zone-threshold <number>',
+      'fraction of NotReady nodes that makes a zone unhealthy (default: 0.55)',
+    )
+    .option('--node-cidr-mask-size <bits>', 'mask size of node CIDRs in a single-stack cluster')
+    .option('--node-cidr-mask-size-ipv4 <bits>', 'mask size of IPv4 node CIDRs (default: 24)')
+    .option('--node-cidr-mask-size-ipv6 <bits>', 'mask size of IPv6 node CIDRs (default: 64)')
+    .option('--max-endpoints-per-slice <count>', 'maximum endpoints per EndpointSlice (default: 100)')
+    .option(`--${autoscaler}-sync-period <duration>`, 'period of autoscaling (default: 15s)')
+    .option(`--${autoscaler}-downscale-stabilization <duration>`, 'look-back window before scale-down (default: 5m)')
+    .option(`--${autoscaler}-tolerance <number>`, 'change of the metric ratio to ignore (default: 0.1)')
+    .option(
+      `--${autoscaler}-cpu-initialization-period <duration>`,
+      'time without CPU samples after start (default: 5m)',
+    )
+    .option(`--${autoscaler}-initial-readiness-delay <duration>`, 'time of initial readiness changes (default: 30s)');
 }
 
 export type CloudControllerManagerFlags = ComponentOptions & {
@@ -143,9 +157,9 @@ export type CloudControllerManagerFlags = ComponentOptions & {
 /** Adds the flags of cloud-controller-manager. */
 export function cloudControllerManagerFlags(command: Command): Command {
   return componentFlags(command, { name: 'cloud-controller-manager', port: 10258 })
-    .option('--cloud-provider <name>', 'the cloud: local, for a cluster that is in none', 'local')
-    .option('--load-balancer-range <ranges>', 'the addresses of load balancers, separated by commas', '198.18.0.0/24')
-    .option('--controllers <names>', "which controllers run: '*' all, 'name' this one, '-name' not this one", '*')
-    .option('--use-service-account-credentials [bool]', 'give each controller the rights of its own account', 'true')
-    .option('--cluster-cidr <ranges>', 'the addresses of Pods, separated by commas');
+    .option('--cloud-provider <name>', 'cloud provider; only local is built in', 'local')
+    .option('--load-balancer-range <ranges>', 'CIDR ranges of load balancer IPs, comma-separated', '198.18.0.0/24')
+    .option('--controllers <names>', "controllers to enable: '*' for all, 'name' enables and '-name' disables one", '*')
+    .option('--use-service-account-credentials [bool]', 'use a separate service account for each controller', 'true')
+    .option('--cluster-cidr <ranges>', 'CIDR ranges of Pod IPs, comma-separated');
 }

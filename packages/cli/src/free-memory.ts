@@ -1,7 +1,7 @@
 /**
- * Has the C library give back what it holds for nobody. By itself glibc gives back only what is free at the end of its
- * heap: after ten thousand writes fifty megabytes lie between what is still in use. Other libraries do not keep so much,
- * and have nothing to be asked.
+ * Returns a function that makes glibc release free memory to the system. By default glibc releases only the free memory
+ * at the end of its heap: after ten thousand writes, fifty megabytes of free memory lie between blocks that are in use.
+ * Other C libraries keep less and have no such call.
  */
 export function memoryFreer(): () => void {
   let free: (() => void) | undefined;
@@ -14,19 +14,22 @@ export function memoryFreer(): () => void {
 function glibcTrimmer(): (() => void) | undefined {
   if (process.platform !== 'linux') return undefined;
   const foreign = quietly(() => process.getBuiltinModule('node:ffi'));
-  // Older versions of Node have none.
+  // Older versions of Node.js have no FFI.
   if (!foreign) return undefined;
   try {
     const signature = { arguments: ['u64'], return: 'i32' } as const;
     const { functions } = foreign.dlopen(null, { malloc_trim: signature });
     return () => void functions.malloc_trim(0n);
   } catch {
-    // Not glibc, or no leave to call it.
+    // The C library is not glibc, or the call is not permitted.
     return undefined;
   }
 }
 
-/** Node warns that what is loaded here is an experiment. Whoever starts a cluster need not know: it can do without. */
+/**
+ * Loads a module without its experimental warning. Users of a cluster need no such warning, because the module is
+ * optional.
+ */
 function quietly<T>(load: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};

@@ -20,7 +20,7 @@ function watched() {
   return { state, over, grow };
 }
 
-test('a small heap is left to V8', async () => {
+test('V8 manages a small heap by itself', async () => {
   const { state, over, grow } = watched();
   await grow(50);
   await grow(300);
@@ -28,7 +28,7 @@ test('a small heap is left to V8', async () => {
   over.abort();
 });
 
-test('a large heap is bound for as long as it is large', async () => {
+test('the growth of a heap is bounded while the heap is large', async () => {
   const { state, over, grow } = watched();
   await grow(400);
   await grow(600);

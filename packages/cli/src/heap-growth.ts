@@ -1,21 +1,21 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { type Clock, every } from '@kruise/values/clock';
 
-/** The memory objects are held in, and how it may grow. */
+/** Heap of the process and its growth limit. */
 export type Heap = {
   usedBytes(): number;
-  /** By how much what is held may grow before garbage is collected; 0 leaves that to V8. */
+  /** Sets the growth in percent after which garbage is collected; 0 restores V8's own policy. */
   growBy(percent: number): void;
 };
 
 const periodMs = 2000;
-/** From here on room for garbage counts; below, it is cheap, and to have little of it costs time. */
+/** Heap size from which on growth is bounded. Below it, garbage is cheap and frequent collections cost time. */
 const largeBytes = 320 * 1024 * 1024;
 const largePercent = 30;
 
 /**
- * Bounds how far a large heap grows between two collections. V8 by itself goes by how fast objects are made: after
- * 5,000 Pods had been updated it took 700 MB for 400 before it looked what of it was garbage.
+ * Bounds the growth of a large heap between two collections. V8's own policy depends on the allocation rate: after an
+ * update of 5,000 Pods the heap grew to 700 MB with 400 MB in use before a collection.
  */
 export function boundHeapGrowth(clock: Clock, signal: AbortSignal, heap: Heap = heapOfProcess()): void {
   let percent = 0;

@@ -20,7 +20,7 @@ function watched() {
   return { clock, state, over };
 }
 
-test('collects while checks go on that take a little time each', async () => {
+test('an idle process collects garbage even if periodic checks use some CPU', async () => {
   const { clock, state, over } = watched();
   for (let second = 0; second < 20; second++) {
     state.processorMs += 150;
@@ -30,7 +30,7 @@ test('collects while checks go on that take a little time each', async () => {
   over.abort();
 });
 
-test('collects once it is quiet, and not while there is work', async () => {
+test('a busy process collects garbage only after it becomes idle', async () => {
   const { clock, state, over } = watched();
   for (let second = 0; second < 60; second++) {
     state.processorMs += 300;
@@ -42,7 +42,7 @@ test('collects once it is quiet, and not while there is work', async () => {
   over.abort();
 });
 
-test('does not collect again before there is something to collect', async () => {
+test('an idle process collects again only after its heap has grown', async () => {
   const { clock, state, over } = watched();
   await clock.advance(60_000);
   assert.equal(state.collections, 1);
@@ -58,10 +58,10 @@ test('does not collect again before there is something to collect', async () => 
   assert.equal(state.collections, 2);
 });
 
-test('reaches the collector of the process', async () => {
+test("the default collector runs V8's garbage collection", async () => {
   const clock = virtualClock();
   const over = new AbortController();
-  // So much that a pause is worth it, whatever else the process holds.
+  // Large enough that a collection is worth a pause, whatever else the process holds.
   const held = Array.from({ length: 8 * megabyte }, (_, index) => index);
   collectWhenIdle(clock, over.signal);
   let garbage: WeakRef<object> | undefined = new WeakRef({});

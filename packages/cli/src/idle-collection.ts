@@ -3,25 +3,25 @@ import { runInNewContext } from 'node:vm';
 import { type Clock, every } from '@kruise/values/clock';
 import { memoryFreer } from './free-memory.ts';
 
-/** What is known of the process, and how its garbage is collected. */
+/** CPU and heap usage of the process, and its garbage collector. */
 export type Garbage = {
-  /** The processor time used so far. */
+  /** CPU time used so far. */
   processorMs(): number;
-  /** The memory taken for objects, garbage included. */
+  /** Size of the heap, garbage included. */
   heapBytes(): number;
   collect(): void;
 };
 
 const periodMs = 10_000;
-/** Below this share of a processor what a pause holds up is soon made up for. */
+/** CPU share below which a collection pause delays little work. */
 const idleShare = 0.2;
-/** Less than this is not worth a pause, and the longer the pause the more has to come of it. */
+/** Minimum heap growth that is worth a pause, absolute and relative to the heap after the last collection. */
 const worthBytes = 16 * 1024 * 1024;
 const worthShare = 0.35;
 
 /**
- * Gives memory back when there is nothing to do. V8 collects garbage when it needs the room: after a burst of work it
- * would keep twice what it holds until there is another.
+ * Collects garbage when the process is idle. V8 collects only when it needs memory: after a burst of work it would keep
+ * twice its live heap until the next burst.
  */
 export function collectWhenIdle(clock: Clock, signal: AbortSignal, garbage: Garbage = garbageOfProcess()): void {
   let usedMs = garbage.processorMs();
@@ -40,10 +40,10 @@ export function collectWhenIdle(clock: Clock, signal: AbortSignal, garbage: Garb
 }
 
 function garbageOfProcess(): Garbage {
-  // There is no other way to the collector for a program that was not started with this flag.
+  // A process that was started without this flag has no other access to the collector.
   setFlagsFromString('--expose-gc');
-  // By itself V8 moves 12 MB to save memory, which leaves most pages as empty as they are. What is moved is there twice
-  // for a moment, so there is a bound. Older versions do not have the setting.
+  // By default V8 evacuates at most 12 MB to reduce memory, which leaves most pages nearly empty. Evacuated objects
+  // exist twice for a moment, so the limit stays finite. Older V8 versions lack this flag.
   if (Number.parseInt(process.versions.v8, 10) >= 14) {
     setFlagsFromString('--compaction-max-evacuated-bytes-mb-for-reduce-memory=128');
   }
@@ -51,7 +51,7 @@ function garbageOfProcess(): Garbage {
   const freeMemory = memoryFreer();
   return {
     collect() {
-      // As thorough as V8 is before it gives up: a plain collection leaves pages half empty.
+      // Last-resort collections compact the most: a plain collection leaves pages half empty.
       collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
       freeMemory();
     },

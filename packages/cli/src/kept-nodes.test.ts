@@ -13,7 +13,7 @@ function newDirectory() {
   return { directory, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-test('nodes are there the next time, until they are forgotten', () => {
+test('added nodes survive a restart until they are removed', () => {
   using world = newDirectory();
   const first = keptNodes(world.directory, { isKept: true });
   assert.deepEqual(first.all(), []);
@@ -29,14 +29,14 @@ test('nodes are there the next time, until they are forgotten', () => {
   assert.deepEqual(keptNodes(world.directory, { isKept: true }).all(), [{ name: 'b', labels: {} }]);
 });
 
-test('nodes go with what the cluster had stored', () => {
+test('a reset deletes the added nodes', () => {
   using world = newDirectory();
   keptNodes(world.directory, { isKept: true }).keep({ name: 'a', labels: {} });
   resetDataDirectory(world.directory);
   assert.deepEqual(keptNodes(world.directory, { isKept: true }).all(), []);
 });
 
-test('a cluster that stores nothing keeps no nodes', () => {
+test('a cluster in memory persists no nodes', () => {
   using world = newDirectory();
   const kept = keptNodes(world.directory, { isKept: false });
   kept.keep({ name: 'a', labels: {} });

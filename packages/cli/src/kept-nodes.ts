@@ -1,22 +1,24 @@
-/** The nodes that were added to a cluster: written down beside what it stores, so that it has them the next time, too. */
+/**
+ * Nodes that users added to a cluster. They are persisted beside the stored objects, so that they survive a restart.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeOptions } from '@kruise/node/nodes';
 import { type DataDirectory, writeWhole } from './data-directory.ts';
 
-/** A node that was added, as it was asked for. */
+/** Name and labels of an added node. */
 export type KeptNode = Required<Pick<NodeOptions, 'name' | 'labels'>>;
 
-/** The nodes a cluster is to have beside those it starts with. */
+/** Added nodes of a cluster, beyond those it starts with. */
 export type KeptNodes = {
   readonly all: () => readonly KeptNode[];
   keep(node: KeptNode): void;
   forget(name: string): void;
 };
 
-/** What was written down in a cluster's folder. A cluster that keeps nothing else keeps no nodes, either. */
+/** Reads the added nodes from the data directory. A cluster that stores nothing persists no nodes. */
 export function keptNodes(directory: DataDirectory, { isKept }: { readonly isKept: boolean }): KeptNodes {
-  // What a cluster stores and its nodes are deleted together.
+  // The file lies in the store's directory, so that a reset deletes nodes and objects together.
   const file = join(directory.store, 'nodes.json');
   let nodes: readonly KeptNode[] = isKept && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
   const write = (next: readonly KeptNode[]) => {

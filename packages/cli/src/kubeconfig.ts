@@ -12,7 +12,7 @@ import { parseYaml } from '@kruise/schema/yaml-text';
 import { writeWhole } from './data-directory.ts';
 import type { Pki } from './pki.ts';
 
-/** The kubeconfig of a cluster, under one name for its cluster, user and context. */
+/** Returns the kubeconfig of a cluster, with one name for its cluster, user and context. */
 export function kubeconfigOf(name: string, server: string, { ca, admin }: Pki): KubeconfigFile {
   return kubeconfigFileOf({ name, server, authorities: ca.certificate, certificate: admin });
 }
@@ -21,14 +21,14 @@ export function kubeconfigText(config: KubeconfigFile): string {
   return formatKubeconfig(config);
 }
 
-/** Where kubectl looks first, and writes. */
+/** Returns the kubeconfig file that kubectl reads first and writes to. */
 export function usualKubeconfigFile(): string {
   return kubeconfigFiles()[0]!;
 }
 
 /**
- * Writes a cluster into a kubeconfig beside what is there. An entry of the same name is replaced if it is this
- * cluster's own; if it is another's, this cluster takes another name. Returns the name.
+ * Merges a cluster into a kubeconfig file. An entry of the same name is replaced if it belongs to this cluster; if it
+ * belongs to another cluster, this cluster gets another name. Returns the name.
  */
 export async function mergeKubeconfig(file: string, wanted: string, server: string, pki: Pki): Promise<string> {
   mkdirSync(dirname(file), { recursive: true });
@@ -47,13 +47,13 @@ export async function mergeKubeconfig(file: string, wanted: string, server: stri
       contexts: beside(existing.contexts, ours.contexts),
       users: beside(existing.users, ours.users),
     };
-    // A link to a kubeconfig elsewhere stays a link.
+    // A symbolic link stays a link.
     writeWhole(existsSync(file) ? realpathSync(file) : file, kubeconfigText(merged));
     return name;
   });
 }
 
-/** The first of `kruise`, `kruise-2`, … that is free, or this cluster's own already. */
+/** Returns the first of `kruise`, `kruise-2`, … that is free or already belongs to this cluster. */
 function nameFor(existing: Partial<KubeconfigFile>, wanted: string, { ca }: Pki): string {
   const own = kubeconfigData(ca.certificate);
   const isFree = (name: string) => {
@@ -73,15 +73,15 @@ function readExisting(file: string): Partial<KubeconfigFile> {
   if (text.trim() === '') return {};
   const value = parseYaml(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error(`${file} is not a kubeconfig; it was left as it is`);
+    throw new Error(`${file} is not a kubeconfig and was not changed: use --kubeconfig to write to another file`);
   }
   return value as Partial<KubeconfigFile>;
 }
 
-/** Whoever holds a lock this long has died. */
+/** Age from which on a lock is stale, because its owner has died. */
 const staleMs = 5_000;
 
-/** Does something to a kubeconfig while nobody else does: kubectl takes the same lock. */
+/** Runs a function while holding the lock of a kubeconfig file; kubectl uses the same lock. */
 async function locked<T>(file: string, work: () => T): Promise<T> {
   const lock = `${file}.lock`;
   for (;;) {

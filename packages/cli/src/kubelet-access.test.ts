@@ -19,14 +19,14 @@ const fileOf = (name: string, text: string) => {
   return path;
 };
 
-test('the server presents its own certificate to kubelets and prefers their addresses as kubeadm does', () => {
+test('the API server presents its own client certificate to kubelets and orders their addresses as kubeadm does', () => {
   assert.deepEqual(kubeletAccess({ kubeletPreferredAddressTypes }, own), {
     ...own,
     addressTypes: ['InternalIP', 'ExternalIP', 'Hostname'],
   });
 });
 
-test('the flags replace the certificate and name the authority of kubelets', () => {
+test('the flags replace the client certificate and set the CA of kubelets', () => {
   const flags = {
     kubeletPreferredAddressTypes: 'Hostname',
     kubeletClientCertificate: fileOf('client.crt', 'certificate'),
@@ -41,13 +41,13 @@ test('the flags replace the certificate and name the authority of kubelets', () 
   });
 });
 
-test('half a certificate and unknown types of addresses are refused', () => {
+test('a certificate without its key and unknown address types are rejected', () => {
   const half = { kubeletPreferredAddressTypes, kubeletClientCertificate: fileOf('half.crt', '') };
   assert.throws(() => kubeletAccess(half, own), /must be given together/);
-  assert.throws(() => kubeletAccess({ kubeletPreferredAddressTypes: 'IP' }, own), /"IP" is none of Hostname/);
+  assert.throws(() => kubeletAccess({ kubeletPreferredAddressTypes: 'IP' }, own), /"IP" is not one of Hostname/);
 });
 
-test('the certificate for kubelets has no group, and an earlier one of system:masters is replaced', () => {
+test('the kubelet client certificate has no group, and an earlier one in system:masters is replaced', () => {
   const pki = join(folder, 'pki');
   const { ca, kubeletClient } = loadPki(mkdtempSync(pki), [], nowMs);
   assert.equal(new X509Certificate(kubeletClient.certificate).subject, `CN=${kubeletClientUser}`);
@@ -67,7 +67,7 @@ test('the certificate for kubelets has no group, and an earlier one of system:ma
   assert.ok(replaced.checkIssued(new X509Certificate(ca.certificate)));
 });
 
-test('the user of that certificate may use kubelets and nothing else', async () => {
+test('the user of the kubelet client certificate may access only the kubelet API', async () => {
   await using server = await startTestServer();
   const { core } = server;
   const may = async (verb: string, plural: string, subresource = '') => {
@@ -79,7 +79,7 @@ test('the user of that certificate may use kubelets and nothing else', async () 
     );
   };
   assert.equal(await may('create', 'nodes', 'proxy'), false);
-  // A second server, or the next start, finds the binding.
+  // A second server or the next start finds the existing binding.
   for (let count = 0; count < 2; count++)
     await grantKubeletAccess({ core } as Parameters<typeof grantKubeletAccess>[0]);
   await core.feed.caughtUp();

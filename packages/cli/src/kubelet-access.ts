@@ -10,7 +10,7 @@ import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
 import type { KeyPair } from '@kruise/machinery/x509/certificate';
 import { kubeletClientUser } from './pki.ts';
 
-/** Flags for connections to kubelets, named as kube-apiserver names them. */
+/** Flags for connections to kubelets, named as in kube-apiserver. */
 export type KubeletAccessOptions = {
   readonly kubeletCertificateAuthority?: string;
   readonly kubeletClientCertificate?: string;
@@ -18,7 +18,7 @@ export type KubeletAccessOptions = {
   readonly kubeletPreferredAddressTypes: string;
 };
 
-/** Reads the flags: the certificate to present to kubelets, the authority to trust, and the order of addresses. */
+/** Reads the flags: the client certificate for kubelets, the CA to trust and the order of addresses. */
 export function kubeletAccess(options: KubeletAccessOptions, own: KeyPair): KubeletAccess {
   const { kubeletCertificateAuthority, kubeletClientCertificate, kubeletClientKey } = options;
   if ((kubeletClientCertificate === undefined) !== (kubeletClientKey === undefined)) {
@@ -40,13 +40,13 @@ function addressType(text: string): NodeAddressType {
   const found = nodeAddressTypes.find((type) => type === text.trim());
   if (found) return found;
   const known = nodeAddressTypes.join(', ');
-  throw new Error(`--kubelet-preferred-address-types: ${JSON.stringify(text)} is none of ${known}`);
+  throw new Error(`--kubelet-preferred-address-types: ${JSON.stringify(text)} is not one of ${known}`);
 }
 
 const apiGroup = 'rbac.authorization.k8s.io';
 const bindingName = 'kruise:kube-apiserver-kubelet-client';
 
-/** Binds the user of the server's certificate for kubelets to the ClusterRole that Kubernetes has for it. */
+/** Binds the user of the API server's kubelet client certificate to the ClusterRole `system:kubelet-api-admin`. */
 export async function grantKubeletAccess({ core }: ApiServer): Promise<void> {
   const client = createClient(inProcessTransport(core, serverItself, 'kruise'));
   try {
@@ -58,7 +58,7 @@ export async function grantKubeletAccess({ core }: ApiServer): Promise<void> {
       roleRef: { apiGroup, kind: 'ClusterRole', name: 'system:kubelet-api-admin' },
       subjects: [{ apiGroup, kind: 'User', name: kubeletClientUser }],
     });
-    // Another server on the same store may have created it first.
+    // Another API server on the same store may have created the binding first.
     await made.catch((failure: unknown) => {
       if (!isAlreadyExists(failure)) throw failure;
     });

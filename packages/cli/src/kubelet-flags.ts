@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What `kruise kubelet` can be told, by the names kubelets have for it. */
+/** Flags of `kruise kubelet`, named as in the kubelet. */
 export type KubeletFlags = {
   readonly kubeconfig?: string;
   readonly bootstrapKubeconfig?: string;
@@ -36,45 +36,45 @@ export type KubeletFlags = {
 
 export function kubeletFlags(command: Command): Command {
   return command
-    .option('--kubeconfig <file>', 'how to reach the cluster; with --bootstrap-kubeconfig it is written')
-    .option('--bootstrap-kubeconfig <file>', 'credentials that are good for asking for a certificate')
-    .option('--hostname-override <name>', 'what the node is called (default: as the machine)')
-    .option('--node-ip <address>', 'the address of the node')
-    .option('--node-labels <labels>', 'labels the node gets when it registers: a=b,c=d')
-    .option('--register-with-taints <taints>', 'taints the node gets when it registers: key=value:effect')
+    .option('--kubeconfig <file>', 'path to a kubeconfig file; written if --bootstrap-kubeconfig is set')
+    .option('--bootstrap-kubeconfig <file>', 'kubeconfig used to request the client certificate')
+    .option('--hostname-override <name>', 'name of the node (default: the hostname)')
+    .option('--node-ip <address>', 'IP address of the node')
+    .option('--node-labels <labels>', 'labels to add when the node registers: a=b,c=d')
+    .option('--register-with-taints <taints>', 'taints to register the node with: key=value:effect')
     .option(
       '--container-runtime-endpoint <url>',
-      'the runtime: unix:///run/containerd/containerd.sock, or simulated',
+      'endpoint of the container runtime, or simulated for simulated containers',
       'unix:///run/containerd/containerd.sock',
     )
-    .option('--root-dir <dir>', 'where volumes of Pods are', '/var/lib/kubelet')
-    .option('--cert-dir <dir>', 'where certificates are (default: pki in the root directory)')
-    .option('--client-ca-file <file>', 'the authority of those who may ask the kubelet')
-    .option('--address <address>', 'where its API is served', '0.0.0.0')
-    .option('--port <port>', 'where its API is served', '10250')
-    .option('--healthz-port <port>', 'where its health is served to this machine; 0 for nowhere', '10248')
-    .option('--pod-manifest-path <dir>', 'a folder of Pods to run')
-    .option('--cluster-dns <addresses>', 'whom Pods ask for names', '10.96.0.10')
-    .option('--cluster-domain <domain>', 'the domain of services', 'cluster.local')
-    .option('--max-pods <count>', 'how many Pods may run', '110')
-    .option('--container-log-max-size <size>', 'the size at which the log of a container is put away', '10Mi')
-    .option('--container-log-max-files <count>', 'how many files of logs a container has at most', '5')
-    .option('--daemon-kubeconfig <file>', 'runs kruise-daemon as well, which reaches the cluster like this')
+    .option('--root-dir <dir>', 'directory for kubelet files such as volume mounts', '/var/lib/kubelet')
+    .option('--cert-dir <dir>', 'directory of the TLS certificates (default: pki in --root-dir)')
+    .option('--client-ca-file <file>', 'CA bundle that authenticates client certificates')
+    .option('--address <address>', 'IP address of the kubelet API', '0.0.0.0')
+    .option('--port <port>', 'port of the kubelet API', '10250')
+    .option('--healthz-port <port>', 'port of the localhost healthz endpoint; 0 disables it', '10248')
+    .option('--pod-manifest-path <dir>', 'directory of static Pod manifests')
+    .option('--cluster-dns <addresses>', 'DNS server IP addresses for Pods, comma-separated', '10.96.0.10')
+    .option('--cluster-domain <domain>', 'DNS domain of the cluster', 'cluster.local')
+    .option('--max-pods <count>', 'maximum number of Pods on the node', '110')
+    .option('--container-log-max-size <size>', 'size at which a container log file is rotated', '10Mi')
+    .option('--container-log-max-files <count>', 'maximum number of log files per container, at least 2', '5')
+    .option('--daemon-kubeconfig <file>', 'also run kruise-daemon, with this kubeconfig')
     .option(
       '--feature-gates <gates>',
-      'EventedPLEG=false has it ask for containers once a second, as Kubernetes does; and those of kruise-daemon',
+      'feature gates of the kubelet and kruise-daemon; EventedPLEG=false relists containers every second',
       '',
     )
-    .option('--rotate-server-certificates', "ask the cluster for the certificate of the kubelet's API")
-    .option('--registry-qps <count>', 'how many images are pulled a second; 0 for any number', '5')
-    .option('--registry-burst <count>', 'how many images may be pulled at once beyond that', '10')
-    .option('--kube-reserved <amounts>', 'what is for the kubelet and not for Pods: cpu=200m,memory=500Mi')
-    .option('--system-reserved <amounts>', 'what is for the system and not for Pods')
+    .option('--rotate-server-certificates', 'request and rotate the serving certificate through the API server')
+    .option('--registry-qps <count>', 'maximum image pulls per second; 0 for no limit', '5')
+    .option('--registry-burst <count>', 'burst of image pulls beyond --registry-qps', '10')
+    .option('--kube-reserved <amounts>', 'resources reserved for Kubernetes: cpu=200m,memory=500Mi')
+    .option('--system-reserved <amounts>', 'resources reserved for the system: cpu=200m,memory=500Mi')
     .option(
       '--eviction-hard <thresholds>',
-      'below what Pods are evicted at once: memory.available<100Mi,nodefs.available<10%',
+      'eviction thresholds without grace period: memory.available<100Mi,nodefs.available<10%',
     )
-    .option('--eviction-soft <thresholds>', 'below what they are evicted if it lasts', '')
-    .option('--eviction-soft-grace-period <periods>', 'how long that has to last: memory.available=1m30s', '')
-    .option('--eviction-max-pod-grace-period <seconds>', 'what they are then given at most', '0');
+    .option('--eviction-soft <thresholds>', 'eviction thresholds with grace period: memory.available<1.5Gi', '')
+    .option('--eviction-soft-grace-period <periods>', 'grace periods of --eviction-soft: memory.available=1m30s', '')
+    .option('--eviction-max-pod-grace-period <seconds>', 'maximum termination grace period of soft evictions', '0');
 }

@@ -1,7 +1,7 @@
-/** Where something listens. */
+/** Host and port to listen on. */
 export type ListenAddress = { readonly host: string; readonly port: number };
 
-/** Reads `:8080`, which is that port on every address, or `localhost:8080`. */
+/** Parses `:8080`, which means that port on every address, or `localhost:8080`. */
 export function parseListenAddress(text: string): ListenAddress {
   const colon = text.lastIndexOf(':');
   return {

@@ -11,66 +11,66 @@ import { type Prepared, prepare } from './prepare.ts';
 const program = new Command('kruise')
   .description('A Kubernetes-compatible cluster with Kruise built in, started in about a second.')
   .version('0.1.0')
-  .showHelpAfterError('(kruise --help shows what there is)');
+  .showHelpAfterError('(run kruise --help for a list of commands and flags)');
 
 function clusterOptions(command: Command): Command {
   return command
-    .option('--data <dir>', 'where the cluster keeps its state (default: a folder of its own in your home)')
-    .option('--memory', 'keep nothing: the cluster ends with the process')
-    .option('--kubeconfig <file>', 'the kubeconfig to write the cluster into (default: $KUBECONFIG or ~/.kube/config)')
-    .option('--kubernetes-port <port>', 'the port of the Kubernetes API (default: the last one, else any that is free)')
-    .option('--bind <address>', 'the address to listen on', '127.0.0.1')
-    .option('--etcd <endpoints>', 'store everything in etcd, at these comma-separated endpoints')
+    .option('--data <dir>', 'data directory of the cluster (default: $KRUISE_DATA or ~/.kruise)')
+    .option('--memory', 'store everything in memory; all data is lost when the process ends')
+    .option('--kubeconfig <file>', 'kubeconfig to add the cluster to (default: $KUBECONFIG or ~/.kube/config)')
+    .option('--kubernetes-port <port>', 'port of the Kubernetes API (default: the previous port, or any free port)')
+    .option('--bind <address>', 'IP address to listen on', '127.0.0.1')
+    .option('--etcd <endpoints>', 'comma-separated etcd endpoints to store all objects in')
     .option(
       '--quota-backend-bytes <bytes>',
-      'raise the space alarm when the store is larger than this; 0 is the default of 2 GiB (etcd has its own)',
+      'size of the store at which the NOSPACE alarm is raised; 0 means 2 GiB (not used with --etcd)',
       '0',
     )
-    .option('--token-auth-file <file>', 'users known by tokens: on each line token,user,uid,"group,group"')
-    .option('--service-account-issuer <url>', 'the name of the server in the tokens it makes for accounts')
+    .option('--token-auth-file <file>', 'CSV file of static bearer tokens: token,user,uid,"group1,group2"')
+    .option('--service-account-issuer <url>', 'issuer (iss claim) of service account tokens')
     .option(
       '--kubelet-certificate-authority <file>',
-      'verify the serving certificates of kubelets with this authority (default: they are not verified)',
+      'CA bundle that verifies the serving certificates of kubelets (default: not verified)',
     )
-    .option('--kubelet-client-certificate <file>', 'the certificate to show to kubelets (default: one of its own)')
-    .option('--kubelet-client-key <file>', 'the key of that certificate')
+    .option('--kubelet-client-certificate <file>', 'client certificate for requests to kubelets (default: generated)')
+    .option('--kubelet-client-key <file>', 'private key of --kubelet-client-certificate')
     .option(
       '--kubelet-preferred-address-types <types>',
-      'the preferred node address types to use for connections to kubelets, in order',
+      'node address types to use for connections to kubelets, in order of preference',
       'InternalIP,ExternalIP,Hostname',
     )
-    .option('--audit-policy-file <file>', 'record requests as this audit.k8s.io/v1 Policy says')
-    .option('--audit-log-path <file>', 'where to record them; - is standard output', '-')
-    .option('--audit-log-maxsize <megabytes>', 'begin a new file at this size', '100')
-    .option('--audit-log-maxbackup <count>', 'keep so many former files', '10')
-    .option('--reset', 'delete what the cluster had stored and start afresh')
-    .option('--detach', 'return once the cluster is ready and leave it running');
+    .option('--audit-policy-file <file>', 'audit.k8s.io/v1 Policy that defines which requests are audited')
+    .option('--audit-log-path <file>', 'file to write audit events to; - means standard output', '-')
+    .option('--audit-log-maxsize <megabytes>', 'size in megabytes at which the audit log is rotated', '100')
+    .option('--audit-log-maxbackup <count>', 'number of rotated audit log files to retain', '10')
+    .option('--reset', 'delete all stored objects before the cluster starts')
+    .option('--detach', 'run the cluster in the background and return when it is ready');
 }
 
-/** Runs a command that is a server; to read its code takes as long as to start it, so other things begin before. */
+/** Runs a command that starts a server. Loading its code takes as long as starting it, so preparation begins before. */
 async function serve<Options extends ClusterOptions>(
   options: Options,
   load: () => Promise<(options: Options, prepared: Prepared) => Promise<number>>,
 ): Promise<never> {
   const prepared = await prepare(options);
   const code = typeof prepared === 'number' ? prepared : await (await load())(options, prepared);
-  // Everything has come to a stop; whatever still lingers keeps nobody waiting.
+  // Everything has stopped; exit even if a handle is still open.
   process.exit(code);
 }
 
 clusterOptions(program.command('up'))
   .description('Start the cluster and write its kubeconfig.')
-  .option('--nodes <count>', 'how many simulated nodes it has; none where someone else plays them', '3')
-  .option('--without <component...>', `leave a component to someone else: ${componentNames.join(', ')}`)
-  .option('--feature-gates <gates>', 'of kruise-manager and its nodes: Name=true,EventedPLEG=false')
+  .option('--nodes <count>', 'number of simulated nodes; 0 if other kubelets provide the nodes', '3')
+  .option('--without <component...>', `components to leave out: ${componentNames.join(', ')}`)
+  .option('--feature-gates <gates>', 'feature gates of kruise-manager and the nodes: Name=true,EventedPLEG=false')
   .action((options) => serve(options, async () => (await import('./commands/up.ts')).up));
 
 clusterOptions(program.command('apiserver'))
-  .description('Start the API server alone.')
+  .description('Run only the API server.')
   .action((options) => serve(options, async () => (await import('./commands/apiserver.ts')).apiserver));
 
 schedulerFlags(program.command('scheduler'))
-  .description('Run the scheduler of a cluster.')
+  .description('Run kube-scheduler.')
   .action(async (options, command) => {
     const { scheduler } = await import('./commands/scheduler.ts');
     const isGiven = (flag: string) => command.getOptionValueSource(flag) === 'cli';
@@ -78,28 +78,28 @@ schedulerFlags(program.command('scheduler'))
   });
 
 controllerManagerFlags(program.command('controller-manager'))
-  .description('Start kube-controller-manager alone.')
+  .description('Run kube-controller-manager.')
   .action(async (options) => {
     const { controllerManager } = await import('./commands/controller-manager.ts');
     process.exitCode = await controllerManager(options);
   });
 
 cloudControllerManagerFlags(program.command('cloud-controller-manager'))
-  .description('Start cloud-controller-manager alone.')
+  .description('Run cloud-controller-manager.')
   .action(async (options) => {
     const { cloudControllerManager } = await import('./commands/cloud-controller-manager.ts');
     process.exitCode = await cloudControllerManager(options);
   });
 
 kubeletFlags(program.command('kubelet'))
-  .description('Run a node of a cluster, on a container runtime or on simulated containers.')
+  .description('Run a kubelet with a CRI container runtime or with simulated containers.')
   .action(async (options) => {
     const { kubelet } = await import('./commands/kubelet.ts');
     process.exitCode = await kubelet(options);
   });
 
 managerFlags(program.command('manager'))
-  .description('Run kruise-manager on a cluster.')
+  .description('Run kruise-manager.')
   .action(async (options) => {
     const { manager } = await import('./commands/manager.ts');
     process.exitCode = await manager(options);
@@ -107,15 +107,15 @@ managerFlags(program.command('manager'))
 
 program
   .command('manifests')
-  .description('Print what kruise-manager and kruise-daemon need on a cluster: kinds, rights and webhooks.')
-  .option('--namespace <name>', 'where they run', 'kruise-system')
+  .description('Print the CRDs, RBAC rules and webhook configurations that kruise-manager and kruise-daemon need.')
+  .option('--namespace <name>', 'namespace of kruise-manager and kruise-daemon', 'kruise-system')
   .action(async (options) => {
     const { manifests } = await import('./commands/manifests.ts');
     process.exitCode = manifests(options);
   });
 
 daemonFlags(program.command('daemon'))
-  .description('Run kruise-daemon on a node, beside its container runtime.')
+  .description('Run kruise-daemon on a node.')
   .action(async (options) => {
     const { daemon } = await import('./commands/daemon.ts');
     process.exitCode = await daemon(options);
@@ -123,8 +123,8 @@ daemonFlags(program.command('daemon'))
 
 program
   .command('down')
-  .description('Stop a cluster that was left running.')
-  .option('--data <dir>', 'the folder of the cluster')
+  .description('Stop a running cluster.')
+  .option('--data <dir>', 'data directory of the cluster')
   .action(async (options) => {
     const { down } = await import('./commands/down.ts');
     process.exitCode = await down(options);
@@ -132,9 +132,9 @@ program
 
 program
   .command('status')
-  .description('Tell whether the cluster runs, and how to reach it.')
-  .option('--data <dir>', 'the folder of the cluster')
-  .option('--json', 'for programs')
+  .description('Show whether the cluster is running, its endpoints and the objects that are stuck.')
+  .option('--data <dir>', 'data directory of the cluster')
+  .option('--json', 'print JSON')
   .action(async (options) => {
     const { status } = await import('./commands/status.ts');
     process.exitCode = await status(options);
@@ -143,9 +143,9 @@ program
 program
   .command('kubeconfig')
   .description("Print the cluster's kubeconfig.")
-  .option('--data <dir>', 'the folder of the cluster')
-  .option('--user <name>', 'for someone else than the administrator, by a certificate made for them')
-  .option('--group <name...>', 'the groups they are in: system:nodes, say')
+  .option('--data <dir>', 'data directory of the cluster')
+  .option('--user <name>', 'issue a client certificate for this user instead of the administrator')
+  .option('--group <name...>', 'groups of --user, for example system:nodes')
   .action(async (options) => {
     const { printKubeconfig } = await import('./commands/kubeconfig.ts');
     process.exitCode = await printKubeconfig(options);
@@ -153,10 +153,10 @@ program
 
 program
   .command('logs [component]')
-  .description('Show what the components of the cluster have logged, or one of them.')
-  .option('--data <dir>', 'the folder of the cluster')
-  .option('-f, --follow', 'go on as more comes')
-  .option('--json', 'for programs')
+  .description('Print the logs of all components of the cluster, or of one component.')
+  .option('--data <dir>', 'data directory of the cluster')
+  .option('-f, --follow', 'stream new log entries')
+  .option('--json', 'print JSON')
   .action(async (component, options) => {
     const { logs } = await import('./commands/logs.ts');
     process.exitCode = await logs(component, options);
@@ -164,38 +164,38 @@ program
 
 program
   .command('rollout')
-  .description('Rollouts of workloads.')
+  .description('Inspect rollouts of workloads.')
   .command('plan <cloneset/name>')
-  .description('Show what a rollout would do, in which order, and what holds it up. Nothing is written.')
-  .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl does)')
-  .option('-n, --namespace <name>', 'where the CloneSet is')
-  .option('-f, --filename <file>', 'the CloneSet as it is to be; without one, as it is')
-  .option('--feature-gates <gates>', 'those of kruise-manager: Name=true,Other=false')
-  .option('--json', 'for programs')
+  .description('Preview the steps of a rollout and its blockers. Does not change the cluster.')
+  .option('--kubeconfig <file>', 'path to a kubeconfig file (default: the same as kubectl)')
+  .option('-n, --namespace <name>', 'namespace of the CloneSet')
+  .option('-f, --filename <file>', 'manifest of the CloneSet to plan for (default: the live object)')
+  .option('--feature-gates <gates>', 'feature gates of kruise-manager: Name=true,Other=false')
+  .option('--json', 'print JSON')
   .action(async (target, options) => {
     const { planCommand } = await import('./commands/rollout.ts');
     process.exitCode = await planCommand(target, options);
   });
 
-const node = program.command('node').description('The simulated nodes of a cluster that runs.');
+const node = program.command('node').description('Manage the simulated nodes of a running cluster.');
 const nodeCommand = (usage: string, description: string) =>
-  node.command(usage).description(description).option('--data <dir>', 'the folder of the cluster');
-nodeCommand('list', 'List them.').action(async (options) => {
+  node.command(usage).description(description).option('--data <dir>', 'data directory of the cluster');
+nodeCommand('list', 'List the simulated nodes.').action(async (options) => {
   const { listNodes } = await import('./commands/node.ts');
   process.exitCode = await listNodes(options);
 });
-nodeCommand('add [name]', 'Add one, or several. The cluster has them the next time it is started, too.')
-  .option('--count <number>', 'how many', '1')
-  .option('--label <key=value...>', 'labels they have')
+nodeCommand('add [name]', 'Add one or more nodes. They are kept when the cluster restarts.')
+  .option('--count <number>', 'number of nodes to add', '1')
+  .option('--label <key=value...>', 'labels of the added nodes')
   .action(async (name, options) => {
     const { addNodes } = await import('./commands/node.ts');
     process.exitCode = await addNodes(name, options);
   });
 for (const [what, description] of [
-  ['stop', 'Switch one off: all that runs on it ends, and nothing is said.'],
-  ['lose', 'Cut one off: what runs on it goes on, but nobody hears of it.'],
-  ['start', 'Switch one on again, or let it be heard again.'],
-  ['remove', 'Take one away: all that runs on it ends, and its object is deleted.'],
+  ['stop', 'Power off a node: its containers end and its status is not updated.'],
+  ['lose', 'Partition a node from the API server: its containers keep running.'],
+  ['start', 'Power on a stopped node, or reconnect a partitioned node.'],
+  ['remove', 'Remove a node: its containers end and its Node object is deleted.'],
 ] as const) {
   nodeCommand(`${what} <name>`, description).action(async (name, options) => {
     const { changeNode } = await import('./commands/node.ts');
@@ -204,7 +204,7 @@ for (const [what, description] of [
 }
 nodeCommand(
   'slow <name> <delay>',
-  'Have all that one says and asks take so much longer: 500ms, 2s; 0s for no longer.',
+  'Add latency to all requests of a node, for example 500ms or 2s; 0s removes the latency.',
 ).action(async (name, delay, options) => {
   const { slowNode } = await import('./commands/node.ts');
   process.exitCode = await slowNode(name, delay, options);
@@ -212,18 +212,18 @@ nodeCommand(
 
 const simulation = program
   .command('sim')
-  .description('Run whole clusters on virtual time, from seeds, under faults, and see whether they hold.')
-  // What follows `run` is its own, though it has the same name.
+  .description('Run simulated clusters with fault injection on virtual time, and check their invariants.')
+  // The flags after `run` belong to `run`, even where the parent has flags of the same name.
   .enablePositionalOptions()
-  .option('--seeds <count>', 'how many worlds', '100')
-  .option('--for <time>', 'in place of --seeds, as many worlds as can be begun in so long: 2m, say')
-  .option('--from <name>', 'what their seeds begin with (default: the time)')
-  .option('--seed <seed>', 'this world and no other')
-  .option('--minutes <count>', 'how long things go wrong in each', '3')
-  .option('--verbose', 'with --seed: tell all that happens')
-  .option('--workers <count>', 'how many processes (default: one for each core)')
-  .option('--coverage', 'list what controllers did, and how often')
-  .option('--mutants', 'see how many worlds it takes to find out each part that is broken on purpose')
+  .option('--seeds <count>', 'number of simulations', '100')
+  .option('--for <time>', 'start simulations for this long, for example 2m, instead of --seeds')
+  .option('--from <name>', 'prefix of the seeds (default: the current time)')
+  .option('--seed <seed>', 'run only the simulation with this seed')
+  .option('--minutes <count>', 'minutes of fault injection in each simulation', '3')
+  .option('--verbose', 'with --seed: print every event')
+  .option('--workers <count>', 'number of worker processes (default: one per core)')
+  .option('--coverage', 'list the actions of controllers with their counts')
+  .option('--mutants', 'mutation testing: count the simulations that it takes to detect each mutant')
   .addOption(new Option('--worker <kind>').hideHelp())
   .action(async (options) => {
     const { sim } = await import('./commands/sim.ts');
@@ -232,12 +232,12 @@ const simulation = program
 
 simulation
   .command('run <files...>')
-  .description('Play manifests on virtual time, and tell what happens.')
-  .option('--plan <file>', 'what goes wrong, and what users do: a list in YAML')
-  .option('--minutes <count>', 'for how long', '10')
-  .option('--seed <seed>', 'what chance there is follows from it', 'run')
-  .option('--nodes <count>', 'how many nodes there are', '3')
-  .option('--svg <file>', 'draw it, too')
+  .description('Apply manifests to a simulated cluster on virtual time, and print what happens.')
+  .option('--plan <file>', 'YAML list of faults to inject and user actions')
+  .option('--minutes <count>', 'simulated minutes', '10')
+  .option('--seed <seed>', 'seed of the random numbers', 'run')
+  .option('--nodes <count>', 'number of nodes', '3')
+  .option('--svg <file>', 'also write a chart to this SVG file')
   .action(async (files, options) => {
     const { simRun } = await import('./commands/sim-run.ts');
     process.exitCode = await simRun(files, options);
@@ -246,7 +246,7 @@ simulation
 try {
   await program.parseAsync();
 } catch (error) {
-  // Whoever typed the command is told what is wrong, not where in our code.
+  // Users see the error message; the stack trace is shown only with DEBUG.
   console.error(process.env.DEBUG ? error : `error: ${(error as Error).message}`);
   process.exit(1);
 }

@@ -10,7 +10,7 @@ import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { systemClock, systemRandom } from '@kruise/values/system';
 
 export type NodeDaemonOptions = {
-  /** How it reaches the cluster; where nothing is said, as kubectl does, or as the Pod it runs in. */
+  /** Path of a kubeconfig; by default the same rules as kubectl, or the in-cluster config. */
   readonly kubeconfig?: string;
   readonly nodeName: string;
   readonly runtimes: readonly NodeRuntime[];
@@ -23,24 +23,24 @@ export type NodeDaemonOptions = {
 };
 
 export type NodeDaemon = {
-  /** Whether it knows what it is to do. */
+  /** Returns whether the NodeImage informer has synced. */
   hasSynced(): boolean;
-  /** Resolves when it has come to a stop. */
+  /** Resolves when kruise-daemon has stopped. */
   readonly stopped: Promise<void>;
 };
 
-/** Starts kruise-daemon for one node; it runs until the signal is aborted. */
+/** Starts kruise-daemon for one node. It runs until the signal is aborted. */
 export async function startNodeDaemon(options: NodeDaemonOptions, signal: AbortSignal): Promise<NodeDaemon> {
   const { kubeconfig, nodeName, runtimes, log, tune, ...rest } = options;
   const place = kubeconfig === undefined ? {} : { path: kubeconfig };
   const { client: plain, close } = connect(systemClock, { ...place, userAgent: 'kruise-daemon' });
   const client = tune?.(plain) ?? plain;
-  const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
+  const onError = (error: unknown) => log.warn({ error }, 'list or watch failed; retrying');
   const caches = createCaches(client, systemClock, systemRandom, { newest: true, onError }, signal);
   const means = { client, caches, clock: systemClock, random: systemRandom };
   const daemon = startDaemon({ ...means, ...rest, log, nodeName }, signal);
   await daemon.serve({ name: nodeName, runtimes }, signal);
-  log.info({ node: nodeName, runtimes: runtimes.length }, 'kruise-daemon serves the node');
+  log.info({ node: nodeName, runtimes: runtimes.length }, 'kruise-daemon started');
   const nodeImages = caches.informer(nodeImage, { fieldSelector: `metadata.name=${nodeName}` });
   return { hasSynced: nodeImages.hasSynced, stopped: daemon.stopped.finally(close) };
 }

@@ -13,31 +13,34 @@ import {
 import { isAddress } from '@kruise/values/address';
 import { writeWhole } from './data-directory.ts';
 
-/** The keys and certificates of a cluster. */
+/** Keys and certificates of a cluster. */
 export type Pki = {
   readonly ca: Authority;
-  /** The authority of the certificates by which front proxies are known. */
+  /** CA of the client certificates of front proxies. */
   readonly frontProxy: Authority;
-  /** What the server shows to the servers behind it. */
+  /** Client certificate for aggregated API servers. */
   readonly frontProxyClient: KeyPair;
   readonly server: KeyPair;
-  /** What the server shows to kubelets. */
+  /** Client certificate for kubelets. */
   readonly kubeletClient: KeyPair;
   readonly admin: KeyPair;
-  /** Signs the tokens of service accounts. Where there is none yet, it comes later than all the rest. */
+  /** Key that signs service account tokens. On the first start it is generated later than everything else. */
   readonly serviceAccountKey: Promise<string>;
 };
 
-/** The user of the server's certificate for kubelets. It has the rights of its own binding and no others. */
+/** User of the API server's kubelet client certificate. It has only the permissions of its own binding. */
 export const kubeletClientUser = 'kube-apiserver-kubelet-client';
 
 const renewBeforeMs = 30 * 86_400_000;
 
-/** The certificates of a folder; what is missing, about to expire, or for other addresses is made anew. */
+/**
+ * Loads the certificates of a directory. Certificates that are missing, about to expire or for other addresses are
+ * issued again.
+ */
 export function loadPki(folder: string, addresses: readonly string[], nowMs: number): Pki {
   const file = (name: string) => join(folder, name);
   const serviceAccountKey = loadServiceAccountKey(file('service-account.key'));
-  // Whoever waits for it is told.
+  // Callers that await the key handle the error.
   serviceAccountKey.catch(() => {});
   const read = (name: string): KeyPair | undefined =>
     existsSync(file(`${name}.crt`)) && existsSync(file(`${name}.key`))
@@ -128,7 +131,7 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
   return { ca, frontProxy, frontProxyClient, server, kubeletClient, admin, serviceAccountKey };
 }
 
-/** Earlier versions gave the certificate for kubelets every right. */
+/** Returns whether a kubelet client certificate was issued by an earlier version, which put it in system:masters. */
 function isMaster({ certificate }: KeyPair): boolean {
   const { organizations = [] } = certificateSubject(new X509Certificate(certificate).raw);
   return organizations.includes('system:masters');
@@ -136,7 +139,7 @@ function isMaster({ certificate }: KeyPair): boolean {
 
 const generateKeyPair = promisify(generateKeyPairCallback);
 
-/** An RSA key, because every program that checks tokens can: to find one takes up to a fifth of a second. */
+/** Loads or generates an RSA key, because every program can verify RSA tokens. Generating one takes up to 200 ms. */
 async function loadServiceAccountKey(path: string): Promise<string> {
   if (existsSync(path)) return readFileSync(path, 'utf8');
   const { privateKey } = await generateKeyPair('rsa', { modulusLength: 2048 });

@@ -10,24 +10,24 @@ import {
   runningCluster,
 } from './data-directory.ts';
 
-/** What is there before the code of a server is. */
+/** Results of the preparation that runs before the code of a server is loaded. */
 export type Prepared = {
   readonly directory: DataDirectory;
-  /** The thread of the store, which starts while the code of the server is read. */
+  /** Thread of the store, which starts while the code of the server is loaded. */
   readonly thread: SqliteThread | undefined;
-  /** Whether nobody looks on. */
+  /** True if the process runs in the background. */
   readonly isDetached: boolean;
 };
 
-/** How the process left behind by `--detach` is told what it is. */
+/** Environment variable that marks the background process of `--detach`. */
 const detachedMark = 'KRUISE_DETACHED';
 
-/** Prepares to run a cluster in this process, unless there is no need to: then it returns the code to exit with. */
+/** Prepares to run a cluster in this process. Returns an exit code if there is nothing to run here. */
 export async function prepare(options: ClusterOptions): Promise<Prepared | number> {
   const directory = dataDirectory(options.data);
   const running = runningCluster(directory);
   if (running) {
-    console.error(`This cluster is running already, at ${running.server} (process ${running.pid}).`);
+    console.error(`The cluster is already running at ${running.server} (pid ${running.pid}).`);
     console.error(`Stop it with: kruise down --data ${directory.path}`);
     return 1;
   }
@@ -43,7 +43,7 @@ export async function prepare(options: ClusterOptions): Promise<Prepared | numbe
   return { directory, thread, isDetached };
 }
 
-/** Starts another process that stays, and waits until it is ready. */
+/** Starts a background process and waits until it is ready. */
 async function detach(directory: DataDirectory, options: ClusterOptions): Promise<number> {
   const { spawn } = await import('node:child_process');
   rmSync(directory.running, { force: true });
@@ -61,7 +61,7 @@ async function detach(directory: DataDirectory, options: ClusterOptions): Promis
   });
   while (!runningCluster(directory)) {
     if (exited || (child.pid !== undefined && !isAlive(child.pid))) {
-      console.error(`The cluster did not start. Its log, ${directory.log}, ends with:`);
+      console.error(`The cluster did not start. Last lines of its log ${directory.log}:`);
       console.error(readFileSync(directory.log, 'utf8').split('\n').slice(-20).join('\n'));
       return 1;
     }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { silentLog } from '@kruise/client/log';
 import { serveProfiles } from './profiler.ts';
 
-test('profiles are served if an address is given, and not if they are switched off', async (context) => {
+test('profiles are served if an address is set, unless they are disabled', async (context) => {
   let port = 0;
   const log = {
     ...silentLog,

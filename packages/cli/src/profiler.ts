@@ -1,4 +1,4 @@
-/** `--enable-pprof` and `--pprof-addr`: profiles of the process, in V8's formats, at Go's paths. */
+/** CPU profiles of the process for `--enable-pprof` and `--pprof-addr`: V8's format at the path of Go's pprof. */
 import { createServer, type ServerResponse } from 'node:http';
 import { Session } from 'node:inspector/promises';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ export type ProfilerFlags = { readonly enablePprof?: string | boolean; readonly 
 const defaultSeconds = 30;
 const maxSeconds = 300;
 
-/** Serves profiles if the flags ask for it: if an address is given, unless they are switched off. */
+/** Serves profiles if the flags enable them. An address enables them, unless they are explicitly disabled. */
 export async function serveProfiles(flags: ProfilerFlags, defaultAddress: string, log: Log): Promise<() => void> {
   const { enablePprof, pprofAddr } = flags;
   const isOn = enablePprof === undefined ? Boolean(pprofAddr) : isSet('--enable-pprof', enablePprof);
@@ -23,8 +23,9 @@ export async function serveProfiles(flags: ProfilerFlags, defaultAddress: string
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     if (pathname !== '/debug/pprof/profile') return answer(response, 404, '404 page not found\n');
     const seconds = Number(searchParams.get('seconds') ?? defaultSeconds);
-    if (!(seconds > 0 && seconds <= maxSeconds)) return answer(response, 400, `seconds is up to ${maxSeconds}\n`);
-    if (isBusy) return answer(response, 409, 'a profile is being taken\n');
+    if (!(seconds > 0 && seconds <= maxSeconds))
+      return answer(response, 400, `seconds must be greater than 0 and at most ${maxSeconds}\n`);
+    if (isBusy) return answer(response, 409, 'another profile is in progress\n');
     isBusy = true;
     try {
       answer(response, 200, await cpuProfile(seconds), 'application/json');
@@ -36,7 +37,7 @@ export async function serveProfiles(flags: ProfilerFlags, defaultAddress: string
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  log.info({ host, port: (server.address() as AddressInfo).port }, 'profiles are served at /debug/pprof/profile');
+  log.info({ host, port: (server.address() as AddressInfo).port }, 'serving profiles at /debug/pprof/profile');
   return () => {
     server.close();
     server.closeAllConnections();
@@ -48,7 +49,7 @@ function answer(response: ServerResponse, code: number, text: string, type = 'te
   response.end(text);
 }
 
-/** Returns a CPU profile as DevTools and speedscope read it (`.cpuprofile`). */
+/** Returns a CPU profile that DevTools and speedscope can read (`.cpuprofile`). */
 async function cpuProfile(seconds: number): Promise<string> {
   const session = new Session();
   session.connect();

@@ -19,18 +19,18 @@ import { answerAboutNodes, controlSocket, type ProcessState, serveControl } from
 import { type KeptNodes, keptNodes } from './kept-nodes.ts';
 import { localHost } from './server-address.ts';
 
-/** What the rest of a cluster is to be. */
+/** Configuration of the components that run beside the API server. */
 export type Plan = {
   readonly without: readonly ComponentName[];
   readonly gates: ClusterGates;
   readonly nodes: number;
   readonly bind: string;
   readonly isInMemory: boolean;
-  /** Whether there may be other API servers on the same store. */
+  /** True if other API servers may use the same store. */
   readonly isShared: boolean;
 };
 
-/** Starts what makes a cluster of an API server: Kruise's kinds, the components and the nodes. */
+/** Starts the components that turn an API server into a cluster: Kruise's CRDs, the controllers and the nodes. */
 export async function startRest({ without, gates, nodes, ...plan }: Plan, parts: ClusterParts): Promise<Rest> {
   const { directory, server, pki, address, nodeDirectory, webhooks, servers, steps } = parts;
   await steps.step('Kruise kinds', async () => {
@@ -61,16 +61,16 @@ export async function startRest({ without, gates, nodes, ...plan }: Plan, parts:
       rootAuthorities: pki.ca.certificate,
       signer: pki.ca,
       serviceAccountKey: await pki.serviceAccountKey,
-      // A part of 256 addresses each for 4,096 nodes.
+      // A /24 for each of up to 4,096 nodes.
       clusterRanges: ['10.240.0.0/12'],
       serviceRanges: ['10.96.0.0/16'],
-      // Behind an etcd there may be other API servers, which have to hear of a deletion first.
+      // With etcd, other API servers may exist. They must observe the deletion first.
       ...(plan.isShared ? {} : { namespaceDeletionDelaySeconds: 0 }),
     },
     without,
     registryOf: endpoints.registryOf,
     onProtected: openProtectionLog(directory.path),
-    // Another set of controllers may share the etcd.
+    // Other controllers may use the same etcd.
     ...(plan.isShared ? { leaderElection: { identity: `${hostname()}_${randomUUID()}` } } : {}),
     step: steps.step,
   });
@@ -94,7 +94,7 @@ type Started = {
   readonly endpoints: ComponentEndpoints;
 };
 
-/** Lets other commands ask how the cluster is doing, and change its nodes. */
+/** Serves control requests for the status of the cluster and its nodes. */
 async function openControl({ directory, server }: ClusterParts, { components, kept, without, endpoints }: Started) {
   const socket = controlSocket(directory);
   const client = createClient(inProcessTransport(server.core, serverItself, 'kruise'));
@@ -116,7 +116,7 @@ async function openControl({ directory, server }: ClusterParts, { components, ke
   return { socket, close };
 }
 
-/** How many objects are stored; one that is served in several versions counts once. */
+/** Returns the number of stored objects. A resource with several served versions counts once. */
 function countObjects({ resources }: Core): number {
   const caches = new Set([...resources.all()].map(({ storage }) => storage.cache));
   return [...caches].reduce((sum, { size }) => sum + size, 0);

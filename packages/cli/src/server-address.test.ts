@@ -14,11 +14,11 @@ const loopback = { lo: [interfaceOf('127.0.0.1', true)] };
 const online = { ...loopback, eth0: [interfaceOf('192.0.2.7', false)] };
 
 const cases = [
-  { name: 'a server of this machine alone', bind: '127.0.0.1', interfaces: online, advertised: '192.0.2.7' },
+  { name: 'a server on localhost', bind: '127.0.0.1', interfaces: online, advertised: '192.0.2.7' },
   { name: 'a server on every address', bind: '0.0.0.0', interfaces: online, advertised: '192.0.2.7' },
-  { name: 'a server on an address of its own', bind: '198.51.100.1', interfaces: online, advertised: '198.51.100.1' },
+  { name: 'a server on a specific address', bind: '198.51.100.1', interfaces: online, advertised: '198.51.100.1' },
   {
-    name: 'a server of a machine without a network',
+    name: 'a server on a machine without a network',
     bind: '127.0.0.1',
     interfaces: loopback,
     advertised: '172.18.0.1',
@@ -28,6 +28,6 @@ for (const { name, bind, interfaces, advertised } of cases) {
   test(`${name} is known to others as ${advertised}`, () => assert.equal(advertisedIp(bind, interfaces), advertised));
 }
 
-test('a server on every address is reached on this machine’s own', () => {
+test('a server on every address is reachable at localhost', () => {
   assert.deepEqual(['0.0.0.0', '::', '127.0.0.1'].map(localHost), ['localhost', 'localhost', '127.0.0.1']);
 });

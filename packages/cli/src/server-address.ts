@@ -1,10 +1,10 @@
-/** Where a server that is bound to an address is found. */
+/** Addresses at which a bound server is reachable. */
 import { networkInterfaces } from 'node:os';
 
-/** Where simulated nodes have their way out: what a machine without a network is to them. */
+/** Gateway of simulated nodes, which stands for a machine without a network. */
 const simulatedGateway = '172.18.0.1';
 
-/** An address others know this machine by: the one that is bound, or the first that is not the machine's own alone. */
+/** Returns the address to advertise to others: the bound address, or the first address that is not loopback. */
 export function advertisedIp(bind: string, interfaces = networkInterfaces()): string {
   const isPrivate = bind === 'localhost' || bind === '::1' || bind.startsWith('127.');
   if (!isPrivate && !isWildcard(bind)) return bind;
@@ -12,7 +12,7 @@ export function advertisedIp(bind: string, interfaces = networkInterfaces()): st
   return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? simulatedGateway;
 }
 
-/** Where this machine itself reaches what is bound. */
+/** Returns the host by which this machine reaches a bound address. */
 export function localHost(bind: string): string {
   return isWildcard(bind) ? 'localhost' : bind;
 }

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 
-/** Tells a person what is being done, as it is done. */
+/** Prints the progress of a command. */
 export type Steps = {
-  /** Does something under a title, and says how long it took. */
+  /** Runs a function under a title, and prints how long it took. */
   step<T>(title: string, work: () => T | Promise<T>): Promise<T>;
   say(text: string): void;
 };

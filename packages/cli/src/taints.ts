@@ -2,7 +2,7 @@ import type { Taint } from '@kruise/api/core/node';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
-/** Reads taints as flags have them: `key=value:effect,other:effect`. */
+/** Parses taints in flag syntax: `key=value:effect,other:effect`. */
 export function parseTaints(text: string): Taint[] {
   return text
     .split(',')

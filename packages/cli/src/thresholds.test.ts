@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseSoftThresholds, parseThresholds } from './thresholds.ts';
 
-test('thresholds are amounts or shares', () => {
+test('thresholds are quantities or percentages', () => {
   assert.deepEqual(parseThresholds('memory.available<100Mi,nodefs.available<10%'), [
     { signal: 'memory.available', value: '100Mi' },
     { signal: 'nodefs.available', value: '10%' },
@@ -10,7 +10,7 @@ test('thresholds are amounts or shares', () => {
   assert.deepEqual(parseThresholds(''), []);
 });
 
-test('thresholds that have to last say for how long', () => {
+test('soft thresholds have grace periods', () => {
   assert.deepEqual(parseSoftThresholds('memory.available<300Mi', 'memory.available=1m30s'), [
     { signal: 'memory.available', value: '300Mi', patienceSeconds: 90 },
   ]);
@@ -21,5 +21,5 @@ test('thresholds that have to last say for how long', () => {
 });
 
 for (const text of ['memory.available', 'memory<1Gi', 'memory.available<much', 'memory.available>1Gi']) {
-  test(`${text} is no threshold`, () => assert.throws(() => parseThresholds(text), /invalid eviction threshold/));
+  test(`${text} is not a threshold`, () => assert.throws(() => parseThresholds(text), /invalid eviction threshold/));
 }

@@ -2,7 +2,7 @@ import { isSignal, type Signal, type Threshold } from '@kruise/node/kubelet/evic
 import { parseDuration } from '@kruise/values/duration';
 import { parseQuantity } from '@kruise/values/quantity';
 
-/** Reads thresholds of eviction as flags have them: `memory.available<100Mi,nodefs.available<10%`. */
+/** Parses eviction thresholds in flag syntax: `memory.available<100Mi,nodefs.available<10%`. */
 export function parseThresholds(text: string): Threshold[] {
   return partsOf(text).map((part) => {
     const [, signal = '', value = ''] = /^([\w.]+)<(\S+)$/.exec(part) ?? [];
@@ -11,7 +11,7 @@ export function parseThresholds(text: string): Threshold[] {
   });
 }
 
-/** Thresholds that have to last, with how long each has to: `memory.available=1m30s`. */
+/** Parses soft eviction thresholds and their grace periods: `memory.available=1m30s`. */
 export function parseSoftThresholds(
   thresholds: string,
   periods: string,
@@ -41,7 +41,7 @@ function isAmount(text: string): boolean {
     parseQuantity(text);
     return true;
   } catch {
-    // It is neither a share nor an amount, which is all that is asked here.
+    // The value is neither a percentage nor a quantity; the caller reports the error.
     return false;
   }
 }

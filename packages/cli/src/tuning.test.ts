@@ -7,7 +7,7 @@ import { tuningOf } from './tuning.ts';
 const parse = (...flags: string[]) =>
   controllerManagerFlags(new Command().exitOverride()).parse(flags, { from: 'user' }).opts<ControllerManagerFlags>();
 
-test('what no flag says is left as it is usually', () => {
+test('flags that are not set leave the defaults', () => {
   assert.deepEqual(tuningOf(parse()), {
     nodeMonitor: {},
     nodeBlockLengths: { 4: undefined, 6: undefined },
@@ -15,7 +15,7 @@ test('what no flag says is left as it is usually', () => {
   });
 });
 
-test('flags are those of Kubernetes', () => {
+test('the flags have the names of Kubernetes', () => {
   const flags = parse(
     '--node-monitor-grace-period=40s',
     '--node-monitor-period=2s',
@@ -38,9 +38,9 @@ test('flags are those of Kubernetes', () => {
 
 const refused: readonly [flag: string, message: RegExp][] = [
   ['--node-monitor-period=often', /--node-monitor-period: /],
-  ['--node-eviction-rate=-1', /--node-eviction-rate wants a number, not -1/],
-  ['--max-endpoints-per-slice=1.5', /--max-endpoints-per-slice wants a number, not 1.5/],
+  ['--node-eviction-rate=-1', /--node-eviction-rate must be a number, not -1/],
+  ['--max-endpoints-per-slice=1.5', /--max-endpoints-per-slice must be a number, not 1.5/],
 ];
 for (const [flag, message] of refused) {
-  test(`${flag} is refused`, () => assert.throws(() => tuningOf(parse(flag)), message));
+  test(`${flag} is rejected`, () => assert.throws(() => tuningOf(parse(flag)), message));
 }

@@ -4,10 +4,10 @@ import type { TuningFlags } from './flags.ts';
 
 type Tuning = Pick<ControllerSettings, 'nodeMonitor' | 'nodeBlockLengths' | 'autoscaler' | 'maxEndpointsPerSlice'>;
 
-/** What flags say of how controllers go about it; what they do not say is left out. */
+/** Parses the flags that tune controllers. Flags that are not set are left out. */
 export function tuningOf(flags: TuningFlags): Tuning {
   const given = <T extends object>(values: { readonly [K in keyof T]: T[K] | undefined }): T =>
-    // What is left has the values that are not undefined.
+    // Only the values that are not undefined remain.
     Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
   const maskSize = whole('--node-cidr-mask-size', flags.nodeCidrMaskSize);
   return given<Tuning>({
@@ -54,12 +54,12 @@ function milliseconds(flag: string, text: string | undefined): number | undefine
 
 function whole(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`${flag} wants a number, not ${text}`);
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`${flag} must be a number, not ${text}`);
   return Number(text);
 }
 
 function fraction(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^\d+(\.\d+)?$/.test(text)) throw new Error(`${flag} wants a number, not ${text}`);
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new Error(`${flag} must be a number, not ${text}`);
   return Number(text);
 }

@@ -1,26 +1,26 @@
 import { fork } from 'node:child_process';
 
-/** How V8 is to run processes that do the same over and over, one for each core. */
+/** V8 flags of worker processes, which repeat similar work, one process per core. */
 const tuning = [
-  // Room for what is soon forgotten, which most of it is, and for what is forgotten a little later: where there is less, a
-  // fifth of the time goes into moving it and into looking for it.
+  // A large young generation, because most objects are short-lived, and a large initial heap for the rest: with less, a
+  // fifth of the time is spent on copying and marking.
   '--max-semi-space-size=64',
   '--initial-heap-size=512',
-  // With a process for each core, threads that help are in each other's way.
+  // With one process per core, parallel GC threads compete with each other.
   '--single-threaded-gc',
-  // What only the beginning of a piece of work runs would be compiled anew for the next.
+  // Code that runs only at the start of a task would be recompiled for the next task.
   '--no-flush-bytecode',
-  // Where an error came from is of no use to whoever gets the results: what went wrong is done again without this.
+  // Receivers of results need no stack traces: failures are reproduced without this flag.
   '--stack-trace-limit=0',
 ];
 
-/** Handling of work whose process ended, or gave no answer in time and was killed. */
+/** Handling of tasks whose process exited, or was killed after a timeout. */
 export type Losses<W, R> = { readonly limitMs: number; readonly resultOf: (work: W, why: string) => R };
 
 /**
- * Has work done by processes of this very command, each started with these arguments; results come in the order they
- * are ready. Each process receives a piece of work, answers with the result, and receives the next. A lost process
- * is not replaced.
+ * Distributes tasks to worker processes of this command, each started with the given arguments. Yields results in the
+ * order of completion. Each process receives a task, replies with the result, and receives the next task. A lost
+ * process is not replaced.
  */
 export async function* inWorkers<W, R>(
   args: readonly string[],
@@ -45,7 +45,7 @@ export async function* inWorkers<W, R>(
       clearTimeout(timer);
       isBusy = false;
       busy--;
-      // A process works only on a piece that was sent to it.
+      // A worker processes only the task that was sent to it.
       done.push({ work: current as W, result });
     };
     const next = () => {
@@ -60,14 +60,14 @@ export async function* inWorkers<W, R>(
       }
     };
     worker.on('message', (result) => {
-      // A worker answers with what its command says it does.
+      // The result type is defined by the worker's command.
       answered(result as R);
       next();
       wake.resolve();
     });
     worker.on('exit', (code, signal) => {
-      if (isBusy && losses) answered(losses.resultOf(current as W, `its process ended with ${code ?? signal}`));
-      else if (code) failed ??= new Error(`a worker ended with ${code}`);
+      if (isBusy && losses) answered(losses.resultOf(current as W, `the worker process exited with ${code ?? signal}`));
+      else if (code) failed ??= new Error(`a worker process exited with ${code}`);
       wake.resolve();
     });
     next();
@@ -87,7 +87,7 @@ export async function* inWorkers<W, R>(
   }
 }
 
-/** Does the work this process is sent, one piece after the other. */
+/** Runs the tasks that the parent process sends, one after the other. */
 export function serveAsWorker<W, R>(work: (work: W) => Promise<R>): Promise<number> {
   process.on('message', async (message) => process.send!(await work(message as W)));
   return new Promise((resolve) => process.once('disconnect', () => resolve(0)));

@@ -95,16 +95,16 @@ const refusals: readonly (readonly [given: string, error: string])[] = [
   ['{"isReady":"x","kind":1}', 'json: cannot unmarshal string into Go struct field Thing.isReady of type bool'],
 ];
 for (const [given, error] of refusals) {
-  test(`refuses ${given} in Go's words`, () => {
+  test(`${given} is rejected with Go's message`, () => {
     assert.throws(() => codec.decode(given), { name: 'DecodeError', message: error });
   });
 }
 
-test('a value with a decoder of its own is refused before any other', () => {
+test('a value with a custom decoder is rejected before any other', () => {
   assert.throws(() => codec.decode('{"kind":1,"created":"x"}'), /^DecodeError: parsing time/);
 });
 
-test('lists unknown and repeated fields in the order of the text', () => {
+test('unknown and duplicate fields are listed in the order of the text', () => {
   const { strictErrors } = codec.decode(
     '{"b":1,"parts":[{"x":1,"name":"a","name":"b"}],"labels":{"k":"","k":""},"a":{}}',
   );
@@ -117,18 +117,18 @@ test('lists unknown and repeated fields in the order of the text', () => {
   ]);
 });
 
-test('does not look for faults in what it does not know', () => {
+test('unknown fields are not checked for errors', () => {
   assert.deepEqual(codec.decode('{"raw":{"a":1,"a":2}}').strictErrors, []);
 });
 
-test('reports unknown fields of a value by path, and drops them', () => {
+test('unknown fields of a value are dropped and reported by path', () => {
   const paths: string[] = [];
   const object = codec.fromJson({ parts: [{ name: 'a', nam: 'b' }], x: 1 }, { onUnknown: (path) => paths.push(path) });
   assert.deepEqual(paths, ['parts[0].nam', 'x']);
   assert.equal(codec.toJson(object), '{"created":null,"parts":[{"name":"a","size":"0"}],"raw":null}');
 });
 
-test('makes a fresh object of a shared one', () => {
+test('fromJson copies a shared object', () => {
   const shared = deepFreeze(codec.fromJson({ labels: { a: '1' }, parts: [{ name: 'a' }] }));
   const fresh = codec.fromJson(shared);
   assert.deepEqual(fresh, shared);
@@ -136,12 +136,12 @@ test('makes a fresh object of a shared one', () => {
   assert.notEqual(fresh.parts[0], shared.parts[0]);
 });
 
-test('gives a canonical object back as it is', () => {
+test('canonical returns a canonical object itself', () => {
   const object = deepFreeze(codec.fromJson({ labels: { 9: 'a', 10: 'b', a: 'c' }, parts: [{ name: 'a' }] }));
   assert.equal(codec.canonical(object), object);
 });
 
-test('restores order and emptiness, and shares what it leaves alone', () => {
+test('canonical restores field order and empty values, and shares unchanged parts', () => {
   const object = deepFreeze(codec.fromJson({ labels: { a: '1' }, parts: [{ name: 'a' }] }));
   const changed = codec.canonical({ ...object, labels: {}, generation: 2 });
   assert.equal(codec.toJson(changed), '{"created":null,"generation":2,"parts":[{"name":"a","size":"0"}],"raw":null}');
@@ -156,11 +156,11 @@ test('a key called __proto__ is a key', () => {
   assert.equal('polluted' in {}, false);
 });
 
-test('code that makes an impossible object is told so', () => {
+test('canonical throws for an object that does not match its schema', () => {
   assert.throws(() => codec.fromJson({ parts: [{ name: 1 }] }), DecodeError);
 });
 
-test('writes a list in protobuf part by part as it writes it whole', () => {
+test('the protobuf bytes of the parts of a list are those of the whole list', () => {
   const parts = Array.from({ length: 5 }, (_, index) => ({ name: `part ${index}`, size: '1Gi' }));
   const head = codec.toProtobuf(codec.fromJson({ count: 1 }));
   const pieces = [parts.slice(0, 2), parts.slice(2)].map((piece) => codec.listToProtobuf('parts', piece));

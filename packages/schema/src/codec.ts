@@ -1,6 +1,6 @@
 /**
- * What turns the bytes of a built-in kind into its object and back, as Kubernetes' Go types do. A codec is compiled
- * from the kind's schema, piece by piece as the pieces are first met.
+ * Codecs of built-in kinds: convert bytes to objects and back, as Kubernetes' Go types do. A codec is compiled from the
+ * schema of the kind; each part is compiled on first use.
  */
 import { ParseError } from '@kruise/values/parse-error';
 import { type Canonicalize, canonicalizerOf, type Known, mismatch, type Walk } from './codec/canonical.ts';
@@ -16,56 +16,56 @@ import type { ObjectNode, Typed } from './language.ts';
 export type { Known } from './codec/canonical.ts';
 export { WrittenList } from './codec/protobuf.ts';
 
-/** The value cannot be decoded into the kind. The message is the one Go gives. */
+/** Thrown if a value cannot be decoded into the kind. The message is Go's. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
-/** What decoding a text gives: the object, and what strict decoding holds against the text, in its order. */
+/** Result of decoding a text: the object, and the errors of strict decoding in the order of the text. */
 export type DecodedText<T> = {
   readonly object: T;
   /** `unknown field "spec.foo"`, `duplicate field "spec.bar"`. */
   readonly strictErrors: readonly string[];
 };
 
-/** Reads and writes the objects of one schema. */
+/** Codec of the objects of one schema. */
 export type Codec<T = unknown> = {
   /**
-   * Decodes JSON text. Unlike `fromJson` it sees what a parsed value has lost: repeated keys, and `1.0` where an
-   * integer belongs. Throws `JsonSyntaxError` or `DecodeError`.
+   * Decodes JSON text. Unlike `fromJson` it sees what a parsed value has lost: duplicate keys, and `1.0` in place of an
+   * integer. Throws `JsonSyntaxError` or `DecodeError`.
    */
   decode(text: Uint8Array | string): DecodedText<T>;
   /**
-   * The canonical object of a parsed JSON value, in objects and lists of its own, which the caller may change, except
-   * for those known to be canonical. Unknown fields are dropped, and reported by path. Throws `DecodeError`.
+   * Returns the canonical object of a parsed JSON value. Its objects and lists are new and may be mutated, except for
+   * those in `known`. Unknown fields are dropped and reported by path. Throws `DecodeError`.
    */
   fromJson(
     value: unknown,
     options?: { readonly onUnknown?: (path: string) => void; readonly known?: Known | undefined },
   ): T;
-  /** The canonical form of an object that code has made or changed: the object itself if it is canonical. */
+  /** Returns the canonical form of an object that code has created or changed: the object itself if it is canonical. */
   canonical(object: T): T;
-  /** The same of an object that has been stored: an empty list that is always written has become null. */
+  /** Returns the canonical form of a stored object: an empty list that is always written has become null. */
   stored(object: T, known?: Known): T;
-  /** The JSON text of a canonical object, to the byte as Go writes it. */
+  /** Returns the JSON text of a canonical object, byte for byte as Go writes it. */
   toJson(object: T): string;
-  /** The protobuf message of a canonical object, to the byte as Go writes it; without an envelope. */
+  /** Returns the protobuf message of a canonical object, byte for byte as Go writes it, without an envelope. */
   toProtobuf(object: T): Uint8Array;
   /**
-   * The bytes of one list in the message of its object. Those of its parts, one after the other, are those of the
-   * whole; wrapped as a `WrittenList` they may stand in place of the list.
+   * Returns the bytes of one list in the message of its object. The concatenated bytes of its parts equal those of the
+   * whole list; wrapped as a `WrittenList` they can replace the list.
    */
   listToProtobuf(field: string, list: readonly unknown[]): Uint8Array;
-  /** The canonical object of a protobuf message without an envelope. Throws `ProtobufError`. */
+  /** Returns the canonical object of a protobuf message without an envelope. Throws `ProtobufError`. */
   fromProtobuf(bytes: Uint8Array): T;
 };
 
-// Writing never pauses, so one buffer serves all.
+// Writing is synchronous, so all codecs share one buffer.
 const writer = new ProtobufWriter();
 
 const codecs = new WeakMap<ObjectNode, Codec>();
 
-/** The codec of an object's schema; the same one each time. */
+/** Returns the codec of an object's schema. Memoized. */
 export function codecOf<T>(node: ObjectNode & Typed<T>): Codec<T> {
   let codec = codecs.get(node);
   if (!codec) {
@@ -83,7 +83,7 @@ function makeCodec(node: ObjectNode): Codec {
   return {
     decode(text) {
       const { bytes, value, survey } = scanJson(text);
-      // A fraction may be a misspelt integer, or a quantity, whose spelling counts.
+      // A fraction may be a misspelled integer, or a quantity, whose spelling matters.
       const isPlain = !survey.hasFraction && !survey.hasLongNumber && !survey.hasSurrogate;
       const walk: Walk = { isFresh: false, sawUnknown: false };
       if (isPlain && countMembers(value) === survey.memberCount) {
@@ -140,7 +140,7 @@ function makeCodec(node: ObjectNode): Codec {
   }
 }
 
-/** The canonical object, or undefined where a value is not what it must be. */
+/** Returns the canonical object, or undefined if a value does not match the schema. */
 function attempt(canonicalize: Canonicalize, value: unknown, walk: Walk): unknown {
   try {
     return canonicalize(value, walk);

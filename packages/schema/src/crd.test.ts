@@ -29,7 +29,7 @@ const ball = (version: string, more: Partial<Kind> = {}): Kind => ({
   ...more,
 });
 
-test('a definition has one version a kind, of which one is stored', () => {
+test('a CRD has one version per kind and one storage version', () => {
   const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
   const columns = [{ name: 'Size', type: 'integer', jsonPath: '.spec.size', doc: 'Its size.' }] as const;
   const { metadata, spec } = customResourceDefinition({
@@ -59,7 +59,7 @@ test('a definition has one version a kind, of which one is stored', () => {
   );
 });
 
-test('a schema says of metadata only that it is there', () => {
+test('a schema declares metadata only as an object', () => {
   const { spec } = customResourceDefinition({ kinds: [ball('v1')], storage: 'v1' });
   assert.deepEqual(spec.versions[0]!.schema.openAPIV3Schema, {
     description: 'A ball.',
@@ -79,12 +79,12 @@ test('a schema says of metadata only that it is there', () => {
 
 const schemas: readonly { name: string; node: s.Node; schema: unknown }[] = [
   {
-    name: 'a number or a text is either',
+    name: 'intOrString is published as x-kubernetes-int-or-string',
     node: s.intOrString(),
     schema: { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true },
   },
   {
-    name: 'an object that keeps what it is given says what it knows',
+    name: 'an object that preserves unknown fields declares its known fields',
     node: s.preserved({ partial: { known: s.required(s.string()) }, embeddedResource: true }),
     schema: {
       type: 'object',
@@ -95,7 +95,7 @@ const schemas: readonly { name: string; node: s.Node; schema: unknown }[] = [
     },
   },
   {
-    name: 'a map-like list says its keys',
+    name: 'a map-like list has its keys',
     node: s.listMap(s.object({ name: s.string() }), ['name'], { maxItems: 3 }),
     schema: {
       type: 'array',
@@ -106,7 +106,7 @@ const schemas: readonly { name: string; node: s.Node; schema: unknown }[] = [
     },
   },
   {
-    name: 'rules are written as rules',
+    name: 'CEL rules are published as x-kubernetes-validations',
     node: s.object({ a: s.optional(s.enumeration(['x', 'y'])) }, { rules: [{ rule: 'has(self.a)', message: 'no a' }] }),
     schema: {
       type: 'object',
@@ -119,7 +119,7 @@ for (const { name, node, schema } of schemas) {
   test(name, () => assert.deepEqual(structuralSchemaOf(node), schema));
 }
 
-test('a definition in YAML reads back as itself', () => {
+test('a CRD round-trips through YAML', () => {
   const definition = customResourceDefinition({ kinds: [ball('v1')], storage: 'v1', conversion: { strategy: 'None' } });
   assert.deepEqual(load(definitionYaml(definition)), definition);
 });

@@ -3,7 +3,7 @@ import type { Column, Kind, ScalePaths, Scope } from './kind.ts';
 import { asField, type Field, type Fields, flatFields, type Node, type ObjectNode, resolve } from './language.ts';
 import type { JsonSchema } from './structural/json-schema.ts';
 
-/** A CustomResourceDefinition, as far as kinds determine one. */
+/** The parts of a CustomResourceDefinition that kinds determine. */
 export type Definition = {
   readonly apiVersion: 'apiextensions.k8s.io/v1';
   readonly kind: 'CustomResourceDefinition';
@@ -24,7 +24,7 @@ export type Definition = {
   };
 };
 
-/** One version of a definition. */
+/** One version of a CRD. */
 export type DefinitionVersion = {
   readonly name: string;
   readonly served: boolean;
@@ -34,7 +34,7 @@ export type DefinitionVersion = {
   readonly additionalPrinterColumns?: readonly (Omit<Column, 'doc'> & { readonly description?: string })[];
 };
 
-/** How versions are converted, as a definition says it. */
+/** Conversion strategy of a CRD. */
 export type Conversion =
   | { readonly strategy: 'None' }
   | {
@@ -42,15 +42,15 @@ export type Conversion =
       readonly webhook: { readonly clientConfig: unknown; readonly conversionReviewVersions: readonly string[] };
     };
 
-/** What a definition is made of: one kind a version, of which one is stored. */
+/** Kinds of a CRD, one per version, and its storage version. */
 export type DefinitionFacts = {
   readonly kinds: readonly [Kind, ...Kind[]];
-  /** The version objects are stored in. */
+  /** The storage version. */
   readonly storage: string;
   readonly conversion?: Conversion;
 };
 
-/** The definition by which a cluster comes to know kinds written in our language. */
+/** Returns the CRD of kinds that are written in the schema language. */
 export function customResourceDefinition({ kinds, storage, conversion }: DefinitionFacts): Definition {
   const [{ group, kind, listKind, plural, singular, shortNames, categories, scope }] = kinds;
   return {
@@ -74,7 +74,7 @@ export function customResourceDefinition({ kinds, storage, conversion }: Definit
   };
 }
 
-/** The definition as YAML, to be kept in a file. */
+/** Returns a CRD as YAML, to be kept in a file. */
 export function definitionYaml(definition: Definition): string {
   return dump(definition, { lineWidth: -1, noRefs: true });
 }
@@ -98,13 +98,13 @@ function versionOf({ version, root, subresources, scale, columns }: Kind, storag
   };
 }
 
-/** Metadata is every server's own: a definition may not describe it. */
+/** A CRD must not describe metadata, because the server defines it. */
 function rootSchema(root: ObjectNode): JsonSchema {
   const { properties, ...rest } = structuralSchemaOf(root);
   return { ...rest, properties: { ...properties, metadata: { type: 'object' } } };
 }
 
-/** The structural schema of a node: everything written out where it is, as definitions have no references. */
+/** Returns the structural schema of a node. Everything is inlined, because CRDs have no references. */
 export function structuralSchemaOf(node: Node, doc?: string): JsonSchema {
   const found = resolve(node);
   const description = doc || found.doc;
@@ -127,7 +127,7 @@ const quantityPattern =
 function shapeOf(node: ReturnType<typeof resolve>): JsonSchema {
   switch (node.type) {
     case 'string':
-      // Values that are merely known are not all that is accepted.
+      // Known values are not a closed enumeration.
       return { type: 'string' };
     case 'boolean':
       return { type: 'boolean' };
@@ -174,7 +174,7 @@ function shapeOf(node: ReturnType<typeof resolve>): JsonSchema {
         ...(node.mapType ? { 'x-kubernetes-map-type': node.mapType } : {}),
       };
     case 'either':
-      // A value of one type or another is nothing a structural schema can say.
+      // A structural schema cannot express a union of types.
       return { 'x-kubernetes-preserve-unknown-fields': true };
   }
 }

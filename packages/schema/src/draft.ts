@@ -1,10 +1,10 @@
 /**
- * The same type with everything in it open to change: what a function holds while it makes an object, before anyone
- * else can see it. Defaulting takes a draft; everybody else takes the object.
+ * Deeply mutable version of a type, for an object that is under construction and not shared yet. Defaulting takes a
+ * draft; everything else takes the readonly object.
  */
 export type Draft<T> = T extends object ? { -readonly [K in keyof T]: Draft<T[K]> } : T;
 
-/** The object itself, frozen all through, so that whoever changes a shared object is found out. */
+/** Freezes an object deeply and returns it, so that a mutation of a shared object throws. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

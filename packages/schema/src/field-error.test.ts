@@ -10,12 +10,12 @@ test('a rejected value is shown as Go prints it', () => {
   assert.equal(shown([1, 'a']), 'Invalid value: []interface {}{1, "a"}: no');
 });
 
-test('nothing at all is shown in quotes', () => {
+test('null and undefined are shown as "null"', () => {
   assert.equal(invalid('f', null, 'no').message, 'Invalid value: "null": no');
   assert.equal(duplicate('f', undefined).message, 'Duplicate value: "null"');
 });
 
-test('one fault stands alone, several in brackets, each once', () => {
+test('one error stands alone, several are in brackets without duplicates', () => {
   const [a, b] = [required('a'), notSupported('b', 'x', ['y', 'z'])];
   assert.equal(summary([a]), 'a: Required value');
   assert.equal(summary([a, b, a]), '[a: Required value, b: Unsupported value: "x": supported values: "y", "z"]');

@@ -1,17 +1,17 @@
 /**
- * JSON read exactly: members in the order of the text and as often as they occur, numbers as they are spelled. Much
- * slower than `JSON.parse`, and wanted only when something is out of the ordinary: to say what is wrong with a text in
- * Go's words, to find duplicate keys, to tell `1.0` from `1`.
+ * Exact JSON parser: members in the order of the text with duplicates, numbers as they are spelled. It is much slower
+ * than `JSON.parse` and used only in unusual cases: to report a syntax error with Go's message, to find duplicate keys,
+ * to distinguish `1.0` from `1`.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { quote } from '@kruise/values/go-syntax';
 
-/** The text is not JSON. The message is the one Go gives. */
+/** Thrown if a text is not JSON. The message is Go's. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
 }
 
-/** A number as it is spelled. */
+/** A number with its spelling. */
 export class JsonNumber {
   readonly literal: string;
   constructor(literal: string) {
@@ -19,21 +19,21 @@ export class JsonNumber {
   }
 }
 
-/** The members of an object, in the order of the text, duplicates included. */
+/** Members of an object, in the order of the text, duplicates included. */
 export class JsonMembers {
   readonly entries: [key: string, value: JsonToken][] = [];
 }
 
-/** A value read exactly. Plain JSON values are tokens too, so what reads tokens can be given either. */
+/** An exactly parsed value. Plain JSON values are tokens, too, so functions on tokens accept either. */
 export type JsonToken = unknown;
 
 /**
- * How deep a text may nest. Go draws the line at 10,000; nothing legitimate comes near this one, and below it every
- * recursive function of ours has stack enough.
+ * Maximum nesting depth. Go's limit is 10,000; no legitimate document comes near this one, and every recursive function
+ * here has enough stack for it.
  */
 export const maxNesting = 1000;
 
-/** Reads a JSON text. Throws `JsonSyntaxError` with Go's words. */
+/** Parses a JSON text. Throws `JsonSyntaxError` with Go's message. */
 export function readJsonDocument(bytes: Uint8Array): JsonToken {
   const cursor = new Cursor(bytes);
   const open: (JsonMembers | JsonToken[])[] = [];
@@ -68,7 +68,7 @@ export function readJsonDocument(bytes: Uint8Array): JsonToken {
 
 const opened = Symbol('an object or a list has begun');
 
-/** Reads a scalar or an empty object or list; or enters a list or an object. */
+/** Reads a scalar or an empty object or list, or enters a list or an object. */
 function readStart(cursor: Cursor, open: (JsonMembers | JsonToken[])[], keys: string[]): JsonToken {
   const first = cursor.peekPastSpace();
   if (first !== openObject && first !== openArray) return cursor.readScalar(first);
@@ -119,7 +119,7 @@ class Cursor {
 
   unexpected(context: string): JsonSyntaxError {
     const byte = this.peek();
-    // Go takes the end of the text for a space first, and minds it within numbers, literals and escapes.
+    // Go treats the end of the text as a space first, and reports it within numbers, literals and escapes.
     if (byte === end && !withinToken.test(context)) return new JsonSyntaxError('unexpected end of JSON input');
     return new JsonSyntaxError(`invalid character ${quoteByte(byte === end ? 0x20 : byte)} ${context}`);
   }
@@ -206,14 +206,14 @@ function isHexDigit(byte: number): boolean {
   return isDigit(byte) || (letter >= 0x61 && letter <= 0x66);
 }
 
-/** As Go shows one byte of the text, a part of a longer character included. */
+/** Returns one byte of the text as Go prints it, even if it is a part of a longer character. */
 function quoteByte(byte: number): string {
   if (byte === 0x27) return "'\\''";
   if (byte === doubleQuote) return `'"'`;
   return `'${quote(String.fromCharCode(byte)).slice(1, -1)}'`;
 }
 
-/** UTF-8 as Go reads it: each byte that belongs to no character becomes a replacement character of its own. */
+/** Decodes UTF-8 like Go: each invalid byte becomes a replacement character. */
 export function decodeText(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (isAscii(buffer)) return buffer.toString('latin1');
@@ -228,7 +228,7 @@ export function decodeText(bytes: Uint8Array): string {
   return text;
 }
 
-/** The plain value of a token: numbers as numbers, or bigints where an integer is too large for one. */
+/** Returns the plain value of a token: numbers as numbers, or bigints for integers that are too large. */
 export function plainValue(token: JsonToken): unknown {
   if (token instanceof JsonNumber) return numberOf(token.literal);
   if (token instanceof JsonMembers) {
@@ -240,7 +240,7 @@ export function plainValue(token: JsonToken): unknown {
 }
 
 const integer = /^-?[0-9]+$/;
-/** Reading an integer takes more time than its length; beyond this no field takes one. */
+/** Parsing an integer takes superlinear time; no field accepts a longer one. */
 const maxIntegerLength = 1000;
 
 function numberOf(literal: string): number | bigint {
@@ -251,14 +251,14 @@ function numberOf(literal: string): number | bigint {
   return Number.isSafeInteger(value) || !integer.test(literal) ? value : BigInt(literal);
 }
 
-/** Sets a property that a stranger named: `__proto__` is then a key like any other. */
+/** Sets a property with an untrusted name: `__proto__` is a key like any other. */
 export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   } else object[key] = value;
 }
 
-/** The paths of keys that an object of a text has twice: `spec.replicas`, `spec.containers[0].name`. */
+/** Returns the paths of duplicate keys: `spec.replicas`, `spec.containers[0].name`. */
 export function duplicateKeys(token: JsonToken): readonly string[] {
   const found = new Set<string>();
   visit(token, '');

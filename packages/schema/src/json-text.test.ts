@@ -27,12 +27,12 @@ const syntaxErrors: readonly (readonly [text: string, message: string])[] = [
   ['"\\u12g4"', "invalid character 'g' in \\u hexadecimal character escape"],
 ];
 for (const [text, message] of syntaxErrors) {
-  test(`refuses ${JSON.stringify(text)} in Go's words`, () => {
+  test(`${JSON.stringify(text)} is rejected with Go's message`, () => {
     assert.throws(() => parseJson(text), { name: 'JsonSyntaxError', message });
   });
 }
 
-test('keeps integers that a number cannot hold', () => {
+test('integers that a number cannot hold are kept exactly', () => {
   assert.deepEqual(parseJson('[9007199254740991,9007199254740993,-9223372036854775808,0.1234567890123456]'), [
     9007199254740991,
     9007199254740993n,
@@ -41,34 +41,34 @@ test('keeps integers that a number cannot hold', () => {
   ]);
 });
 
-test('refuses a number that is not finite', () => {
+test('a number that is not finite is rejected', () => {
   assert.throws(() => parseJson('[1e400]'), /cannot unmarshal number 1e400 into Go value of type float64/);
 });
 
-test('replaces what is not Unicode as Go does', () => {
+test('invalid Unicode is replaced as in Go', () => {
   assert.equal(parseJson('"\\ud800x"'), '\ufffdx');
   assert.equal(parseJson('"\\ud83d\\ude00"'), '\u{1f600}');
   assert.equal(parseJson(Buffer.from('22e28241ff22', 'hex')), '\ufffd\ufffdA\ufffd');
 });
 
-test('refuses a text nested too deeply, without running out of stack', () => {
+test('a text that is nested too deeply is rejected without a stack overflow', () => {
   assert.throws(() => parseJson('['.repeat(1e6) + ']'.repeat(1e6)), /invalid character '\[' exceeded max depth/);
   assert.throws(() => parseJson('{"a":'.repeat(1e5)), { name: 'JsonSyntaxError' });
 });
 
-test('finds repeated keys by path', () => {
+test('duplicate keys are found by path', () => {
   const scanned = scanJson('{"a":{"b":1,"b":2},"l":[{},{"c":1,"c":1,"c":1}],"s":"\\"x\\":{:"}');
   assert.deepEqual(findDuplicateKeys(scanned), ['a.b', 'l[1].c']);
 });
 
-test('keys with a meaning in JavaScript are keys', () => {
+test('keys with a special meaning in JavaScript are ordinary keys', () => {
   const value = parseJson('{"__proto__":{"polluted":1},"constructor":1,"big":12345678901234567890}') as object;
   assert.deepEqual(Object.keys(value), ['__proto__', 'constructor', 'big']);
   assert.equal(Object.getPrototypeOf(value), Object.prototype);
   assert.equal('polluted' in {}, false);
 });
 
-test('agrees with JSON.parse on every JSON value, large integers apart', () => {
+test('parseJson agrees with JSON.parse on every JSON value except large integers', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const scanned = scanJson(text);
@@ -80,7 +80,7 @@ test('agrees with JSON.parse on every JSON value, large integers apart', () => {
   );
 });
 
-test('answers any bytes with a value or a syntax error', () => {
+test('parseJson returns a value or throws a syntax error for any bytes', () => {
   const mutated = fc
     .tuple(fc.json(), fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 3 }))
     .map(([text, changes]) => {

@@ -1,7 +1,7 @@
 /**
- * The JSON of requests. `JSON.parse` reads it; what that cannot tell (integers beyond 2^53, keys that occur twice,
- * `1.0` where an integer belongs, how deep the text nests) a survey of the bytes finds out, at a fraction of the cost
- * of parsing. Only a text with something of the sort in it is read a second time, exactly.
+ * JSON of requests. `JSON.parse` parses it. A scan of the bytes, at a fraction of the cost of parsing, finds what
+ * `JSON.parse` cannot report: integers beyond 2^53, duplicate keys, `1.0` in place of an integer, and the nesting
+ * depth. Only a text with such a finding is parsed a second time, exactly.
  */
 import {
   decodeText,
@@ -14,38 +14,38 @@ import {
 
 export { JsonSyntaxError } from './json-document.ts';
 
-/** What a JSON text has in it, beside its value. */
+/** Findings of a scan of a JSON text. */
 export type JsonSurvey = {
-  /** How many members its objects have, counting a repeated one each time. */
+  /** Number of members of all objects, duplicates counted each time. */
   readonly memberCount: number;
   readonly depth: number;
   /** A number has a fraction or an exponent. */
   readonly hasFraction: boolean;
-  /** A number has so many digits that JavaScript may have rounded it, or so large an exponent that it is infinite. */
+  /** A number has so many digits that JavaScript may have rounded it, or an exponent so large that it is infinite. */
   readonly hasLongNumber: boolean;
-  /** A text has an escaped surrogate, perhaps a lone one. */
+  /** A string has an escaped surrogate, possibly an unpaired one. */
   readonly hasSurrogate: boolean;
 };
 
-/** A JSON text, what `JSON.parse` makes of it, and what is to be known beside. */
+/** A JSON text with the value of `JSON.parse` and the findings of the scan. */
 export type ScannedJson = { readonly bytes: Uint8Array; readonly value: unknown; readonly survey: JsonSurvey };
 
-/** The value of a JSON text; large integers are bigints. Throws `JsonSyntaxError` with Go's words. */
+/** Parses a JSON text; large integers are bigints. Throws `JsonSyntaxError` with Go's message. */
 export function parseJson(input: Uint8Array | string): unknown {
   return exactValue(scanJson(input));
 }
 
-/** The value of a scanned text with every number exact and every text well-formed. */
+/** Returns the value of a scanned text with exact numbers and well-formed strings. */
 export function exactValue({ bytes, value, survey }: ScannedJson): unknown {
   return survey.hasLongNumber || survey.hasSurrogate ? plainValue(readJsonDocument(bytes)) : value;
 }
 
-/** Parses a JSON text and looks it over. Throws `JsonSyntaxError` with Go's words. */
+/** Parses and scans a JSON text. Throws `JsonSyntaxError` with Go's message. */
 export function scanJson(input: Uint8Array | string): ScannedJson {
   const bytes = typeof input === 'string' ? Buffer.from(input) : input;
   const value = parsePlainly(bytes);
   const survey = surveyJson(bytes);
-  // Found too deep by the reader as well, which has the words for it.
+  // The exact parser throws the error with Go's message.
   if (survey.depth > maxNesting) readJsonDocument(bytes);
   return { bytes, value, survey };
 }
@@ -60,12 +60,12 @@ function parsePlainly(bytes: Uint8Array): unknown {
   }
 }
 
-/** The paths of keys that occur twice in one object: `spec.replicas`. Cheap where there are none. */
+/** Returns the paths of duplicate keys: `spec.replicas`. Cheap if there are none. */
 export function findDuplicateKeys({ bytes, value, survey }: ScannedJson): readonly string[] {
   return countMembers(value) === survey.memberCount ? [] : duplicateKeys(readJsonDocument(bytes));
 }
 
-/** How many members the objects of a value have. */
+/** Counts the members of all objects of a value. */
 export function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
@@ -82,7 +82,7 @@ export function countMembers(value: unknown): number {
   return count;
 }
 
-/** Looks over a text that is known to be JSON. */
+/** Scans a text that is known to be JSON. */
 export function surveyJson(bytes: Uint8Array): JsonSurvey {
   let memberCount = 0;
   let depth = 0;
@@ -114,7 +114,7 @@ export function surveyJson(bytes: Uint8Array): JsonSurvey {
   return { memberCount, depth: deepest, hasFraction, hasLongNumber, hasSurrogate };
 }
 
-/** Whether the digits from here are an exponent. */
+/** Returns whether the digits at a position are an exponent. */
 function isExponent(bytes: Uint8Array, start: number): boolean {
   const before = bytes[start - 1];
   const letter = before === 0x2b || before === 0x2d ? bytes[start - 2] : before;

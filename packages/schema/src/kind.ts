@@ -1,6 +1,6 @@
 import type { ObjectNode, Typed } from './language.ts';
 
-/** Whether the objects of a kind are in namespaces. */
+/** Scope of a kind's objects. */
 export type Scope = 'Namespaced' | 'Cluster';
 
 /** A column of `kubectl get`, computed by a JSONPath. */
@@ -13,14 +13,14 @@ export type Column = {
   readonly priority?: number;
 };
 
-/** Where a custom resource keeps what its `scale` subresource shows. */
+/** Paths of the `scale` subresource of a custom resource. */
 export type ScalePaths = {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
   readonly labelSelectorPath?: string;
 };
 
-/** One version of a kind: how it is named and reached, and the schema of its objects. */
+/** One version of a kind: its names and the schema of its objects. */
 export type Kind<T = unknown> = Typed<T> & {
   readonly group: string;
   readonly version: string;
@@ -31,7 +31,7 @@ export type Kind<T = unknown> = Typed<T> & {
   readonly scope: Scope;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** What can be done with it; all eight verbs unless said otherwise. */
+  /** Supported verbs; all eight by default. */
   readonly verbs: readonly string[];
   readonly subresources: readonly string[];
   readonly scale?: ScalePaths;
@@ -40,24 +40,24 @@ export type Kind<T = unknown> = Typed<T> & {
   readonly list: ObjectNode;
 };
 
-/** The static type of a kind's objects. */
+/** Static type of a kind's objects. */
 export type ObjectOf<K> = K extends Typed<infer T> ? T : never;
 
-/** What every stored kind can be asked for. */
+/** Verbs of every stored kind. */
 export const allVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const;
 
-/** `apps/v1`, or `v1` for the core group. */
+/** Returns the apiVersion: `apps/v1`, or `v1` for the core group. */
 export function apiVersionOf({ group, version }: { readonly group: string; readonly version: string }): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** The group in an `apiVersion`: `apps` of `apps/v1`, and empty of `v1`. */
+/** Returns the group of an `apiVersion`: `apps` for `apps/v1`, empty for `v1`. */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');
   return slash < 0 ? '' : apiVersion.slice(0, slash);
 }
 
-/** `deployments.apps`, or `pods` for the core group: how messages name a resource. */
+/** Returns the resource as messages name it: `deployments.apps`, or `pods` for the core group. */
 export function resourceOf({ group, plural }: { readonly group: string; readonly plural: string }): string {
   return group === '' ? plural : `${plural}.${group}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The language kinds are written in. A schema is plain data: a tree of nodes that the compilers beside
- * this file turn into codecs, OpenAPI, CRDs, merge rules and `explain` text. Nothing here knows a kind.
+ * The language in which kinds are defined. A schema is plain data: a tree of nodes that the compilers beside this file
+ * turn into codecs, OpenAPI, CRDs, merge rules and `explain` text. Nothing here depends on a kind.
  *
  * ```ts
  * const port = s.object('io.k8s.api.core.v1.ServicePort', 'A port a Service answers on.', {
@@ -10,23 +10,23 @@
  * type Port = s.TypeOf<typeof port>; // { readonly name?: string; readonly port: number }
  * ```
  *
- * The two halves of a field. What a value looks like is its node. How it comes and goes is the field:
- * Kubernetes' wire forms follow Go's structures, where a value of a kind without pointer cannot be absent,
- * only empty, and where an empty value is left out or written depending on a tag. `required`, `optional`
- * and `pointer` are the three usual combinations; the last argument corrects the few others.
+ * A field has two halves. Its node describes the value. The field itself describes the presence on the wire:
+ * Kubernetes' encodings follow Go structs, in which a value without a pointer cannot be absent, only empty, and in
+ * which a tag decides whether an empty value is written. `required`, `optional` and `pointer` are the three usual
+ * combinations; the last argument handles the few others.
  */
 
 declare const valueType: unique symbol;
 
-/** Carries the static type of the values a schema describes. */
+/** Carries the static type of the values of a schema. */
 export interface Typed<T> {
   readonly [valueType]?: () => T;
 }
 
-/** The static type of the values a node describes. */
+/** Static type of the values of a node. */
 export type TypeOf<N> = N extends Typed<infer T> ? T : never;
 
-/** Limits on a value, as OpenAPI and CRDs write them. */
+/** Constraints of a value, as in OpenAPI and CRDs. */
 export type Constraints = {
   readonly default?: unknown;
   readonly nullable?: boolean;
@@ -59,7 +59,7 @@ export type Rule = {
 
 type Common = { readonly doc?: string; readonly constraints?: Constraints; readonly goType?: string };
 
-/** Text. `goType` names the Go type where it is not plain `string`: decoding errors quote it. */
+/** A string. `goType` names the Go type if it is not plain `string`: decoding errors quote it. */
 export type StringNode = Common & { readonly type: 'string'; readonly knownValues?: readonly string[] };
 /** True or false. */
 export type BooleanNode = Common & { readonly type: 'boolean' };
@@ -67,13 +67,13 @@ export type BooleanNode = Common & { readonly type: 'boolean' };
 export type IntegerNode = Common & { readonly type: 'integer'; readonly format: 'int32' | 'int64' };
 /** A number, with or without fraction. */
 export type NumberNode = Common & { readonly type: 'number'; readonly format?: 'double' };
-/** Values with a text form of their own: base64 bytes, RFC 3339 times, Go durations, quantities. */
+/** Values with their own text form: base64 bytes, RFC 3339 times, Go durations, quantities. */
 export type ScalarNode = Common & { readonly type: 'bytes' | 'time' | 'microTime' | 'duration' | 'quantity' };
-/** A number or a text: `8080` or `http`, `3` or `25%`. */
+/** An integer or a string: `8080` or `http`, `3` or `25%`. */
 export type IntOrStringNode = Common & { readonly type: 'intOrString' };
 /**
- * Any JSON. `rawExtension` is an embedded object, `json` any value, `fieldsV1` a field set; they differ only
- * in protobuf and OpenAPI. `preserved` is a CRD's object of unknown fields; `partial` lists those it knows.
+ * Any JSON. `rawExtension` is an embedded object, `json` any value, `fieldsV1` a field set; they differ only in
+ * protobuf and OpenAPI. `preserved` is an object of a CRD with unknown fields; `partial` lists the known ones.
  */
 export type AnyNode = Common & {
   readonly type: 'any';
@@ -81,38 +81,38 @@ export type AnyNode = Common & {
   readonly embeddedResource?: boolean;
   readonly partial?: Fields;
 };
-/** Values of one kind by keys that are any text. */
+/** A map from strings to values of one node. */
 export type MapNode = Common & { readonly type: 'map'; readonly values: Node; readonly mapType?: MapType };
-/** Values of one kind in an order. How lists merge is for `listType` to say. */
+/** A list of values of one node. `listType` determines how lists merge. */
 export type ListNode = Common & {
   readonly type: 'list';
   readonly items: Node;
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly keys?: readonly string[];
-  /** In protobuf a message of its own rather than a repeated field. */
+  /** The list is a separate message in protobuf rather than a repeated field. */
   readonly message?: true;
 };
-/** Fields that are known by name. */
+/** An object with named fields. */
 export type ObjectNode = Common & {
   readonly type: 'object';
-  /** Name of the OpenAPI definition; an object without one is written out where it is used. */
+  /** Name of the OpenAPI definition; an object without a name is inlined where it is used. */
   readonly name?: string;
   readonly fields: Fields;
   readonly mapType?: MapType;
 };
-/** An object, or in its place a list of such objects, a boolean, or a list of texts: JSON Schema's own unions. */
+/** An object or, instead, a list of such objects, a boolean, or a list of strings: the unions of JSON Schema. */
 export type EitherNode = Common & {
   readonly type: 'either';
   readonly object: Node;
   readonly or: 'list' | 'boolean' | 'strings';
 };
-/** A node named before it exists: how recursive schemas are tied. */
+/** A reference to a node that does not exist yet, for recursive schemas. */
 export type LazyNode = Common & { readonly type: 'lazy'; readonly resolve: () => Node };
 
-/** Whether a map or object has one owner, or each of its members may have another. */
+/** Ownership of a map or object in server-side apply: as a whole, or per member. */
 export type MapType = 'atomic' | 'granular';
 
-/** What a schema says of a value. */
+/** Schema of a value. */
 export type Node =
   | StringNode
   | BooleanNode
@@ -127,35 +127,35 @@ export type Node =
   | EitherNode
   | LazyNode;
 
-/** How a field merges in a strategic merge patch. */
+/** Merge behaviour of a field in a strategic merge patch. */
 export type Patch = { readonly patchStrategy?: string; readonly patchMergeKey?: string };
 
-/** What is published of how a field merges, where that is not what its node says, or its node cannot say it. */
+/** Published merge behaviour of a field, if it differs from the node or the node cannot express it. */
 export type Topology = { readonly listType?: 'atomic'; readonly mapType?: MapType };
 
-/** A member of an object: its node, and how it comes and goes on the wire. */
+/** A member of an object: its node and its presence on the wire. */
 export type Field = Patch &
   Topology & {
     readonly node: Node;
     readonly doc?: string;
     /** Protobuf field number; absent for fields that have no protobuf form. */
     readonly number?: number;
-    /** Must be given, as OpenAPI tells clients. */
+    /** Clients must set the field, as OpenAPI publishes it. */
     readonly required: boolean;
     /** An empty value is not written. */
     readonly omitEmpty: boolean;
     /** Absent and empty differ. */
     readonly pointer: boolean;
-    /** The members of the node appear among this object's own; only protobuf nests them. */
+    /** The members of the node are among this object's own members; only protobuf nests them. */
     readonly inline?: true;
-    /** The name of the field in Go's structure, where it does not follow from the name in JSON. */
+    /** Name of the field in the Go struct, if it does not follow from the JSON name. */
     readonly goName?: string;
   };
 
 /** The members of an object by name. */
 export type Fields = { readonly [name: string]: Field | Node };
 
-/** How a member takes part in the static type of its object. */
+/** Presence of a member in the static type of its object. */
 export type Presence = 'required' | 'optional' | 'inline';
 /** A field together with its static type. */
 export type TypedField<T, P extends Presence> = Field & Typed<T> & { readonly presence?: P };
@@ -189,7 +189,7 @@ export function string(options?: TextOptions): StringNode & Typed<string> {
   return { type: 'string', ...common(options) };
 }
 
-/** Text of a few known values, for the static type alone: validation decides what is accepted. */
+/** A string with known values, for the static type only: validation decides which values are accepted. */
 export function oneOf<const V extends string>(values: readonly V[]): StringNode & Typed<V>;
 export function oneOf<const V extends string>(goType: string, values: readonly V[]): StringNode & Typed<V>;
 export function oneOf(first: string | readonly string[], second?: readonly string[]): StringNode {
@@ -197,7 +197,7 @@ export function oneOf(first: string | readonly string[], second?: readonly strin
   return { type: 'string', knownValues: first };
 }
 
-/** Text that must be one of these values: a CRD's `enum`. */
+/** A string that must be one of these values: `enum` of a CRD. */
 export function enumeration<const V extends string>(
   values: readonly V[],
   options?: TextOptions,
@@ -225,7 +225,7 @@ export function number(options?: TextOptions): NumberNode & Typed<number> {
   return { type: 'number', ...common(options) };
 }
 
-/** A number of double precision, and said to be so. */
+/** A number with the format `double`. */
 export function double(options?: TextOptions): NumberNode & Typed<number> {
   return { type: 'number', format: 'double', ...common(options) };
 }
@@ -240,7 +240,10 @@ export function time(options?: TextOptions): ScalarNode & Typed<string | null> {
   return { type: 'time', ...common(options) };
 }
 
-/** In a CRD: a time to the second, never null, since the schema has no room for the null Go writes for none. */
+/**
+ * A time with second precision in a CRD, never null: the schema does not allow the null that Go writes for an absent
+ * time.
+ */
 export function dateTime(options?: TextOptions): ScalarNode & Typed<string> {
   return { type: 'time', ...common(options) };
 }
@@ -280,7 +283,7 @@ export function fieldsV1(): AnyNode & Typed<{ readonly [path: string]: unknown }
   return { type: 'any', form: 'fieldsV1' };
 }
 
-/** In a CRD: an object whose fields are kept whatever they are; `T` is what its readers may expect. */
+/** An object of a CRD that preserves all fields; `T` is the type that readers may expect. */
 export function preserved<T = { readonly [name: string]: unknown }>(
   options?: TextOptions & { readonly partial?: Fields; readonly embeddedResource?: boolean },
 ): AnyNode & Typed<T> {
@@ -312,17 +315,17 @@ export function list<N extends Node>(
   return { type: 'list', items, ...(listType ? { listType } : {}), ...(message ? { message } : {}), ...common(rest) };
 }
 
-/** A list said to be atomic in the published schema too. */
+/** A list that is published as atomic, too. */
 export function atomicList<N extends Node>(items: N, options?: TextOptions): ListNode & Typed<readonly TypeOf<N>[]> {
   return list(items, { ...options, listType: 'atomic' });
 }
 
-/** A list of distinct values, each owned on its own. */
+/** A list of distinct values with separate ownership. */
 export function set<N extends Node>(items: N, options?: TextOptions): ListNode & Typed<readonly TypeOf<N>[]> {
   return { type: 'list', items, listType: 'set', ...common(options) };
 }
 
-/** A list of objects told apart by these fields, each owned on its own. */
+/** A list of objects that are identified by these fields, with separate ownership. */
 export function listMap<N extends Node>(
   items: N,
   keys: readonly string[],
@@ -331,12 +334,12 @@ export function listMap<N extends Node>(
   return { type: 'list', items, listType: 'map', keys, ...common(options) };
 }
 
-/** An object written out where it is used. */
+/** An object that is inlined where it is used. */
 export function object<F extends Fields>(
   fields: F,
   options?: TextOptions & { readonly mapType?: MapType },
 ): ObjectNode & Typed<FieldsType<F>>;
-/** An object with a definition of its own, as every structure of a built-in kind has. */
+/** An object with its own definition, like every struct of a built-in kind. */
 export function object<F extends Fields>(
   name: string,
   doc: string,
@@ -356,7 +359,7 @@ export function object(first: string | Fields, ...rest: readonly unknown[]): Obj
   };
 }
 
-/** An object, or in its place a list of such objects, a boolean, or a list of texts. */
+/** An object or, instead, a list of such objects, a boolean, or a list of strings. */
 export function either<N extends Node>(object: N, or: 'list'): EitherNode & Typed<TypeOf<N> | readonly TypeOf<N>[]>;
 export function either<N extends Node>(object: N, or: 'boolean'): EitherNode & Typed<TypeOf<N> | boolean>;
 export function either<N extends Node>(object: N, or: 'strings'): EitherNode & Typed<TypeOf<N> | readonly string[]>;
@@ -364,7 +367,7 @@ export function either(object: Node, or: EitherNode['or']): EitherNode {
   return { type: 'either', object, or };
 }
 
-/** A node that is looked up when first needed. Give it the static type, which cannot be inferred in a circle. */
+/** A node that is resolved on first use. Pass the static type, which cannot be inferred for recursive schemas. */
 export function lazy<T>(resolve: () => Node): LazyNode & Typed<T> {
   return { type: 'lazy', resolve };
 }
@@ -390,7 +393,7 @@ function field(args: readonly unknown[], usual: Usual): Field {
   };
 }
 
-/** What a field is made with: its protobuf number if it has one, its node, its documentation, exceptions. */
+/** Arguments of a field: its protobuf number, if any, its node, its documentation, exceptions. */
 interface MakeField<P extends Presence> {
   <N extends Node>(number: number, node: N, doc?: string, options?: FieldOptions): TypedField<TypeOf<N>, P>;
   <N extends Node>(node: N, doc?: string, options?: FieldOptions): TypedField<TypeOf<N>, P>;
@@ -400,37 +403,37 @@ interface MakeField<P extends Presence> {
 export const required = ((...args: readonly unknown[]) =>
   field(args, { required: true, omitEmpty: false, pointer: false })) as MakeField<'required'>;
 
-/** A field that is always written, though clients need not give it: what reads it may count on it. */
+/** A field that is always written although clients need not set it: readers may rely on it. */
 export const present = ((...args: readonly unknown[]) =>
   field(args, { required: false, omitEmpty: false, pointer: false })) as MakeField<'required'>;
 
-/** A field that may be left out, and is when empty: absent and empty are the same. */
+/** A field that may be omitted and is omitted when empty: absent and empty are the same. */
 export const optional = ((...args: readonly unknown[]) =>
   field(args, { required: false, omitEmpty: true, pointer: false })) as MakeField<'optional'>;
 
-/** A field that may be left out, and whose empty value is kept: absent and empty differ. */
+/** A field that may be omitted and whose empty value is kept: absent and empty differ. */
 export const pointer = ((...args: readonly unknown[]) =>
   field(args, { required: false, omitEmpty: true, pointer: true })) as MakeField<'optional'>;
 
-/** All fields of another object, among this one's own; the field's name is used by nothing but the reader. */
+/** All fields of another object, among this object's own fields; the name of the field is only for readers. */
 export function inline<N extends ObjectNode>(number: number, node: N): TypedField<TypeOf<N>, 'inline'> {
   return { node, number, required: false, omitEmpty: false, pointer: false, inline: true };
 }
 
-/** A member as a field: a bare node is a required one. */
+/** Returns a member as a field: a bare node is a required field. */
 export function asField(member: Member): Field {
   if ('node' in member) return member;
   return { node: member, required: true, omitEmpty: false, pointer: false };
 }
 
-/** A node with laziness resolved. */
+/** Resolves lazy nodes. */
 export function resolve(node: Node): Exclude<Node, LazyNode> {
   let found = node;
   while (found.type === 'lazy') found = found.resolve();
   return found;
 }
 
-/** The members of an object as JSON has them, in order, with those of inlined objects in their place. */
+/** Yields the members of an object as JSON has them, in order, with those of inlined objects in their place. */
 export function* flatFields(node: ObjectNode): Generator<readonly [name: string, field: Field]> {
   for (const [name, member] of Object.entries(node.fields)) {
     const field = asField(member);

@@ -30,7 +30,7 @@ function at(type: MergeType, name: string): MergeType {
   return found;
 }
 
-test('a list of objects is told apart by its keys, which may have defaults', () => {
+test('items of a list map are identified by keys, which may have defaults', () => {
   const { list } = at(mergeTypeOf(root), 'ports');
   assert.equal(list?.relation, 'map');
   assert.deepEqual(list?.keys, [
@@ -39,7 +39,7 @@ test('a list of objects is told apart by its keys, which may have defaults', () 
   ]);
 });
 
-test('keys are written by name', () => {
+test('keys are sorted by name', () => {
   const list = at(mergeTypeOf(s.object({ l: s.listMap(port, ['protocol', 'port']) })), 'l').list;
   assert.deepEqual(
     list?.sortedKeys.map(({ name }) => name),
@@ -58,7 +58,7 @@ for (const [name, relation] of relations) {
   });
 }
 
-test('a field keeps how it is patched', () => {
+test('a field keeps its patch strategy', () => {
   const { fields } = mergeTypeOf(root).map!;
   const { patchStrategy, retainsKeys, patchMergeKey } = fields.get('untold')!;
   assert.deepEqual(
@@ -67,18 +67,18 @@ test('a field keeps how it is patched', () => {
   );
 });
 
-test('maps are atomic where they say so', () => {
+test('maps are atomic if declared so', () => {
   assert.equal(at(mergeTypeOf(root), 'selector').map?.isAtomic, true);
   assert.equal(at(mergeTypeOf(root), 'labels').map?.isAtomic, false);
 });
 
-test('values with a text form of their own take any scalar', () => {
+test('values with a custom text form accept any scalar', () => {
   assert.equal(at(mergeTypeOf(root), 'time').scalar, 'any');
   assert.equal(at(mergeTypeOf(root), 'size').scalar, 'any');
   assert.equal(at(mergeTypeOf(root), 'when').map, deduced.map);
 });
 
-test('an embedded object is one value, any JSON is not, an object of no fields takes all', () => {
+test('an embedded object is atomic, any JSON is not, and an object without fields accepts all fields', () => {
   assert.equal(at(mergeTypeOf(root), 'raw'), untyped);
   assert.equal(at(mergeTypeOf(root), 'json'), deduced);
   assert.equal(at(at(mergeTypeOf(root), 'empty'), 'x'), deduced);
@@ -88,7 +88,7 @@ test('unknown fields have no type', () => {
   assert.equal(fieldTypeOf(mergeTypeOf(root).map!, 'unheardOf'), undefined);
 });
 
-test('a type is made once, recursive ones too', () => {
+test('merge types are memoized, including recursive ones', () => {
   type Tree = { readonly children?: readonly Tree[] };
   const tree: s.ObjectNode = s.object('a.b.Tree', '', { children: s.optional(1, s.list(s.lazy<Tree>(() => tree))) });
   assert.equal(mergeTypeOf(tree), mergeTypeOf(tree));
@@ -98,7 +98,7 @@ test('a type is made once, recursive ones too', () => {
 const metadata = mergeTypeOf(s.object({ name: s.optional(1, s.string()) }));
 const structural = (schema: JsonSchema) => mergeTypeOfStructural(schema, metadata);
 
-test('a custom resource has the fields all objects have', () => {
+test('a custom resource has the common fields of all objects', () => {
   const type = structural({
     type: 'object',
     properties: { spec: { type: 'object', properties: { a: { type: 'integer' } } } },
@@ -109,7 +109,7 @@ test('a custom resource has the fields all objects have', () => {
   assert.equal(fieldTypeOf(at(type, 'spec').map!, 'b'), undefined);
 });
 
-test('a custom resource without schema takes anything', () => {
+test('a custom resource without a schema accepts anything', () => {
   assert.equal(at(mergeTypeOfStructural(undefined, metadata), 'spec'), deduced);
 });
 
@@ -131,7 +131,7 @@ test('lists and maps of a custom resource follow its extensions', () => {
   assert.equal(at(at(type, 'a'), 'x').scalar, 'string');
 });
 
-test('what keeps unknown fields has them deduced, all the way down', () => {
+test('preserved unknown fields have deduced types at every level', () => {
   const inner: JsonSchema = { type: 'object', properties: { a: { type: 'string' } } };
   const type = structural({
     type: 'object',
@@ -141,7 +141,7 @@ test('what keeps unknown fields has them deduced, all the way down', () => {
   assert.equal(at(at(at(type, 'kept'), 'inner'), 'x'), deduced);
 });
 
-test('an embedded resource has the fields all objects have', () => {
+test('an embedded resource has the common fields of all objects', () => {
   const type = structural({
     type: 'object',
     properties: { r: { type: 'object', 'x-kubernetes-embedded-resource': true } },
@@ -149,7 +149,7 @@ test('an embedded resource has the fields all objects have', () => {
   assert.equal(at(at(type, 'r'), 'metadata'), metadata);
 });
 
-test('a number or text takes any scalar', () => {
+test('intOrString accepts any scalar', () => {
   const type = structural({ type: 'object', properties: { n: { 'x-kubernetes-int-or-string': true } } });
   assert.equal(at(type, 'n').scalar, 'any');
 });

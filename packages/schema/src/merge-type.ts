@@ -1,60 +1,60 @@
 /**
- * What merging needs to know of a schema, and nothing else: which values may stand where, which maps and lists are
- * one value, how the items of the others are told apart. Strategic merge patch and server-side apply both read it, for
- * built-in kinds (from their nodes) and custom ones (from the schemas users write).
+ * Merge type of a schema: which values are allowed, which maps and lists are atomic, and how items of other lists are
+ * identified. Strategic merge patch and server-side apply use merge types, both for built-in kinds (from their nodes)
+ * and for custom resources (from their schemas).
  *
- * A type says what a value does as a scalar, as a list and as a map. Most types allow one of the three; where anything
- * may stand, all three are there and the value decides.
+ * A type describes how a value merges as a scalar, as a list and as a map. Most types allow one of the three; where any
+ * value is allowed, all three are present and the value decides.
  */
 import { type Field, flatFields, type ListNode, type Node, type ObjectNode, resolve } from './language.ts';
 import type { JsonSchema } from './structural/json-schema.ts';
 
-/** How values of one type merge. */
+/** Merge behaviour of values of one type. */
 export type MergeType = {
-  /** Which scalars may stand here: of one type, or `any`; `undefined` where none may. */
+  /** Allowed scalars: of one type, or `any`; `undefined` if none is allowed. */
   readonly scalar: ScalarType | undefined;
   readonly list: ListMergeType | undefined;
   readonly map: MapMergeType | undefined;
-  /** The type Go has here, which strategic merge's messages name: a kind, and for structures a name. */
+  /** Go type for messages of strategic merge patch: its kind, and the name of a struct. */
   readonly goKind: string;
   readonly goName: string;
 };
 
-/** The scalars a type allows. */
+/** Scalars that a type allows. */
 export type ScalarType = 'string' | 'numeric' | 'boolean' | 'any';
 
-/** How a list merges. */
+/** Merge behaviour of a list. */
 export type ListMergeType = {
   /** `atomic`: the list is one value. `set`: each item is its own key. `map`: some fields of an item are its key. */
   readonly relation: 'atomic' | 'set' | 'map';
   /** The key fields of a `map`, as the schema lists them. */
   readonly keys: readonly MergeKey[];
-  /** The same, by name: the order in which a key is written. */
+  /** The keys sorted by name: the order in which a key is written. */
   readonly sortedKeys: readonly MergeKey[];
   readonly element: MergeType;
 };
 
-/** A key field, and the value an item that leaves it out has. */
+/** A key field, and its default for items without it. */
 export type MergeKey = { readonly name: string; readonly default: unknown };
 
-/** How a map, or a structure, merges. */
+/** Merge behaviour of a map or struct. */
 export type MapMergeType = {
   /** The map is one value. */
   readonly isAtomic: boolean;
-  /** The fields with a name of their own; empty for maps from any text to values of one type. */
+  /** Named fields; empty for maps from strings to values of one type. */
   readonly fields: ReadonlyMap<string, MergeField>;
-  /** The type of all other fields; `undefined` where there are none. */
+  /** Type of all other fields; `undefined` if there are none. */
   readonly element: MergeType | undefined;
 };
 
-/** A named field, with how a strategic merge patch treats it. */
+/** A named field, with its strategy in a strategic merge patch. */
 export type MergeField = {
   readonly name: string;
   readonly type: MergeType;
   readonly default: unknown;
-  /** `merge` for lists that merge by key or value, `replace` for maps that do not merge; else the usual. */
+  /** `merge` for lists that merge by key or value, `replace` for maps that do not merge; undefined for the default. */
   readonly patchStrategy: 'merge' | 'replace' | undefined;
-  /** A patch says which keys stay, in `$retainKeys`. */
+  /** A patch may list the keys to keep in `$retainKeys`. */
   readonly retainsKeys: boolean;
   readonly patchMergeKey: string | undefined;
   readonly isPointer: boolean;
@@ -62,7 +62,7 @@ export type MergeField = {
 
 const noFields: ReadonlyMap<string, MergeField> = new Map();
 
-/** Anything, and all of it one value: an embedded object that nobody looks into. */
+/** Any value, atomic: an embedded object without a schema. */
 export const untyped: MergeType = {
   scalar: 'any',
   list: { relation: 'atomic', keys: [], sortedKeys: [], element: undefined as never },
@@ -73,7 +73,7 @@ export const untyped: MergeType = {
 Object.assign(untyped.list as object, { element: untyped });
 Object.assign(untyped.map as object, { element: untyped });
 
-/** Anything; maps merge field by field, lists are one value. What no schema describes is taken so. */
+/** Any value; maps merge field by field, lists are atomic. Used for values without a schema. */
 export const deduced: MergeType = {
   scalar: 'any',
   list: untyped.list,
@@ -83,13 +83,13 @@ export const deduced: MergeType = {
 };
 Object.assign(deduced.map as object, { element: deduced });
 
-/** The type of a map's or structure's field: its own, that of all others, or none. */
+/** Returns the type of a field: its own type, that of all other fields, or none. */
 export function fieldTypeOf(map: MapMergeType, name: string): MergeType | undefined {
   return map.fields.get(name)?.type ?? map.element;
 }
 
-// Fields and elements are looked up when first needed: schemas are recursive, and most of a schema is never met.
-// These are classes, and not literals with getters, for the sake of speed: all types have one shape then.
+// Fields and elements are resolved on first use: schemas are recursive, and most of a schema is never used. Classes are
+// faster than literals with getters, because all types have one shape.
 
 class LazyMap implements MapMergeType {
   readonly isAtomic: boolean;
@@ -172,7 +172,7 @@ const eitherNames = {
 
 const compiled = new WeakMap<Node, MergeType>();
 
-/** The merge type of a node of a kind's schema. */
+/** Returns the merge type of a node. */
 export function mergeTypeOf(node: Node): MergeType {
   let type = compiled.get(node);
   if (!type) {
@@ -237,7 +237,7 @@ function compileAny(node: Node & { readonly type: 'any' }): MergeType {
   return typeOf({ map: new LazyMap(false, fields, () => deduced) }, 'map');
 }
 
-/** An object that names no field is free to have any. */
+/** An object without named fields accepts any field. */
 function structureOf(node: ObjectNode): MapMergeType {
   const isFree = Object.keys(node.fields).length === 0;
   const isAtomic = node.mapType === 'atomic';
@@ -275,7 +275,7 @@ class NodeField implements MergeField {
   }
 }
 
-/** A list that does not say how its items are told apart has that from how it is patched. */
+/** Returns the type of a field. A list without a list type takes it from its patch strategy. */
 function fieldType(field: Field): MergeType {
   const node = resolve(field.node);
   if (node.type === 'object' && field.mapType) return compile({ ...node, mapType: field.mapType });
@@ -288,7 +288,10 @@ function listTypeOf(node: ListNode, relation: ListMergeType['relation'], keys: r
   return typeOf({ list: new LazyList(relation, keys, () => mergeTypeOf(node.items)) }, 'slice');
 }
 
-/** In Go a field that is neither a pointer nor left out when empty is never absent, only empty. */
+/**
+ * Returns the default of a key field. In Go, a field that is neither a pointer nor `omitempty` is never absent, only
+ * empty.
+ */
 function defaultOf(field: Field): unknown {
   const node = resolve(field.node);
   if (node.constraints?.default !== undefined) return node.constraints.default;
@@ -299,8 +302,8 @@ function defaultOf(field: Field): unknown {
 }
 
 /**
- * The merge type of a custom resource's objects: its schema, with the fields all objects have. `metadata` is the merge
- * type of ObjectMeta. A resource without schema takes anything.
+ * Returns the merge type of a custom resource: its schema with the common fields of all objects. `metadata` is the
+ * merge type of ObjectMeta. A resource without a schema accepts anything.
  */
 export function mergeTypeOfStructural(schema: JsonSchema | undefined, metadata: MergeType): MergeType {
   if (!schema) return typeOf({ map: deduced.map! }, 'map');
@@ -308,7 +311,7 @@ export function mergeTypeOfStructural(schema: JsonSchema | undefined, metadata: 
 }
 
 function compileStructural(schema: JsonSchema, metadata: MergeType, inherited: boolean): MergeType {
-  // Not only the object that says so keeps unknown fields, but all below it.
+  // Unknown fields are preserved in the whole subtree of the object that declares it.
   const preserves = inherited || schema['x-kubernetes-preserve-unknown-fields'] === true;
   switch (schema.type) {
     case 'object':

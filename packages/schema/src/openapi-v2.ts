@@ -5,7 +5,7 @@ import { type Operation, type Path, pagePath, pathsOf, reasonOf } from './openap
 import type { Parameter } from './openapi/parameters.ts';
 import type { PublishedPage, PublishedResource, Vocabulary } from './openapi/published.ts';
 
-/** The OpenAPI 2.0 document of all resources and pages: what `/openapi/v2` answers. */
+/** Returns the OpenAPI 2.0 document of all resources and non-resource endpoints, as served at `/openapi/v2`. */
 export function openApiV2(
   resources: readonly PublishedResource[],
   vocabulary: Vocabulary,
@@ -32,7 +32,7 @@ export function openApiV2(
   };
 }
 
-/** Parameters are written once and referred to. kubectl looks for these two where they are used, and nowhere else. */
+/** Parameters are defined once and referenced. kubectl looks for these two only where they are used. */
 const inPlace: ReadonlySet<string> = new Set(['dryRun', 'fieldValidation']);
 
 class SharedParameters {
@@ -43,7 +43,7 @@ class SharedParameters {
     return Object.fromEntries([...this.#written].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** The parameter itself, or a reference to where it is written. */
+  /** Returns the parameter itself, or a reference to its definition. */
   use(parameter: Parameter): Json {
     const known = this.#references.get(parameter);
     if (known) return known;
@@ -62,7 +62,7 @@ class SharedParameters {
     return reference;
   }
 
-  /** A name of its own for each parameter, as several of one name differ in what they are for. */
+  /** Returns a unique name for each parameter, because parameters of one name differ in their purpose. */
   share(name: string, parameter: Json): Json {
     const digest = createHash('sha256').update(JSON.stringify(parameter)).digest('base64url').slice(0, 8);
     this.#written.set(`${name}-${digest}`, parameter);

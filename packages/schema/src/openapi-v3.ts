@@ -11,7 +11,7 @@ export type {
   Vocabulary,
 } from './openapi/published.ts';
 
-/** The OpenAPI 3.0 document of one group version: what `/openapi/v3/apis/apps/v1` answers. */
+/** Returns the OpenAPI 3.0 document of one group version, as served at `/openapi/v3/apis/apps/v1`. */
 export function openApiV3(
   groupVersion: GroupVersion,
   resources: readonly PublishedResource[],
@@ -21,7 +21,7 @@ export function openApiV3(
   return documentOf(pathsOf(groupVersion, resources), definitions);
 }
 
-/** The OpenAPI 3.0 document of one page: what `/openapi/v3/version` answers. */
+/** Returns the OpenAPI 3.0 document of one non-resource endpoint, as served at `/openapi/v3/version`. */
 export function openApiV3OfPage(page: PublishedPage, vocabulary: Vocabulary): Json {
   return documentOf([pagePath(page)], new Definitions('v3', [], vocabulary));
 }

@@ -95,7 +95,7 @@ const v2 = (resource: PublishedResource) =>
     parameters: { [name: string]: Json };
   };
 
-test('a kind is published with what merges, what is required and what it may be', () => {
+test('a kind is published with merge keys, required fields and enums', () => {
   const { properties, required } = v3(builtin).components.schemas['com.example.Ball']!;
   assert.deepEqual(required, ['size']);
   assert.deepEqual(properties['color'], { description: 'Its color.', type: 'string', enum: ['Red', 'Blue'] });
@@ -116,7 +116,7 @@ test('a kind may refer to itself', () => {
   assert.equal(definitions['com.example.Ball']!.properties['owner']!['$ref'], '#/definitions/com.example.Ball');
 });
 
-test('version 2 keeps texts beside references, and tells no defaults', () => {
+test('version 2 keeps descriptions beside references and has no defaults', () => {
   const { properties } = v2(builtin).definitions['com.example.Ball']!;
   assert.deepEqual(properties['weight'], {
     description: 'Its weight.',
@@ -125,7 +125,7 @@ test('version 2 keeps texts beside references, and tells no defaults', () => {
   assert.deepEqual(properties['size'], { description: 'Its size.', type: 'integer', format: 'int32' });
 });
 
-test('every path of a namespaced resource is there', () => {
+test('every path of a namespaced resource is published', () => {
   const root = '/apis/toys.example.com/v1';
   assert.deepEqual(Object.keys(v3(builtin).paths), [
     `${root}/`,
@@ -139,7 +139,7 @@ test('every path of a namespaced resource is there', () => {
   ]);
 });
 
-test('operations are named so that clients can be generated', () => {
+test('operations have the IDs that client generators expect', () => {
   const names = Object.values(v3(builtin).paths).flatMap((item) =>
     Object.values(item).flatMap((operation) => operation['operationId'] ?? []),
   );
@@ -150,7 +150,7 @@ test('operations are named so that clients can be generated', () => {
   assert.equal(new Set(names).size, names.length);
 });
 
-test('dryRun and fieldValidation are told where they are used, other parameters by reference', () => {
+test('dryRun and fieldValidation are inlined, other parameters are references', () => {
   const document = v2(builtin);
   const { post } = document.paths['/apis/toys.example.com/v1/namespaces/{namespace}/balls']!;
   const parameters = post!['parameters'] as readonly Json[];
@@ -163,7 +163,7 @@ test('dryRun and fieldValidation are told where they are used, other parameters 
   }
 });
 
-test('a custom resource is published as its definition has it, with the fields every object has', () => {
+test('a custom resource is published with the schema of its CRD and the common fields', () => {
   const schema = v3(custom).components.schemas['com.example.toys.v1.Ball']!;
   assert.deepEqual(schema.properties['spec'], custom.custom!.properties!['spec']);
   assert.deepEqual(Object.keys(schema.properties), ['spec', 'apiVersion', 'kind', 'metadata']);
@@ -172,12 +172,12 @@ test('a custom resource is published as its definition has it, with the fields e
   ]);
 });
 
-test('the fields a custom resource can be selected by are told', () => {
+test('the selectable fields of a custom resource are published', () => {
   const schema = v3({ ...custom, selectableFields: ['spec.a'] }).components.schemas['com.example.toys.v1.Ball']!;
   assert.deepEqual(schema['x-kubernetes-selectable-fields'], [{ fieldPath: 'spec.a' }]);
 });
 
-test('a custom resource cannot be patched strategically, nor watched by the old paths', () => {
+test('a custom resource has no strategic merge patch and no deprecated watch paths', () => {
   const { paths } = v3(custom);
   const { patch } = paths['/apis/toys.example.com/v1/namespaces/{namespace}/balls/{name}']!;
   assert.deepEqual(Object.keys((patch!['requestBody'] as { content: Json }).content), [
@@ -188,7 +188,7 @@ test('a custom resource cannot be patched strategically, nor watched by the old 
   assert.ok(!Object.keys(paths).some((path) => path.includes('/watch/')));
 });
 
-test('version 2 leaves out of a custom resource what it cannot say', () => {
+test('version 2 omits parts of a custom resource that it cannot express', () => {
   const { properties } = v2(custom).definitions['com.example.toys.v1.Ball']!;
   assert.deepEqual(properties['spec'], {
     type: 'object',
@@ -202,7 +202,7 @@ test('version 2 leaves out of a custom resource what it cannot say', () => {
   });
 });
 
-test('version 2 says nothing of an object that may have any field', () => {
+test('version 2 publishes an object with unknown fields without properties', () => {
   const open: PublishedResource = {
     ...custom,
     custom: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },

@@ -1,6 +1,6 @@
 /**
- * What goes around a kind's message on the wire: four bytes that say it is Kubernetes' protobuf, and a message with
- * the kind's name; and in a watch, for each event, its length and its type.
+ * Envelope of a kind's message on the wire: four magic bytes of Kubernetes' protobuf and a message with the name of the
+ * kind; in a watch, also the length and the type of each event.
  */
 import { ProtobufError, ProtobufReader } from './codec/protobuf-reader.ts';
 import { wrongWireType } from './codec/protobuf-scalar.ts';
@@ -8,7 +8,7 @@ import { ProtobufWriter } from './codec/protobuf-writer.ts';
 
 export { ProtobufError } from './codec/protobuf-reader.ts';
 
-/** An object still encoded, and the kind its sender says it is; both names may be empty. */
+/** An encoded object, and the kind that its sender declares; both names may be empty. */
 export type Envelope = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -17,18 +17,18 @@ export type Envelope = {
   readonly contentType: string;
 };
 
-/** An event of a watch, its object still in its envelope. */
+/** A watch event whose object is still in its envelope. */
 export type EncodedWatchEvent = { readonly type: string; readonly object: Uint8Array };
 
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
-/** Puts a message into its envelope. */
+/** Wraps a message in its envelope. */
 export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array): Uint8Array {
   const { before, after } = envelopeAround(apiVersion, kind, raw.length);
   return Buffer.concat([before, raw, after]);
 }
 
-/** What an envelope has before and after a message of so many bytes. */
+/** Returns the bytes before and after a message of a given length. */
 export function envelopeAround(
   apiVersion: string,
   kind: string,
@@ -48,10 +48,10 @@ export function envelopeAround(
   return { before: writer.take(), after: noEncoding };
 }
 
-/** An empty content encoding and an empty content type, both of which Go writes. */
+/** Empty content encoding and empty content type, which Go writes. */
 const noEncoding = Uint8Array.of(0x1a, 0, 0x22, 0);
 
-/** Opens an envelope. Throws `ProtobufError` where it is none. */
+/** Unwraps an envelope. Throws `ProtobufError` if the bytes are not an envelope. */
 export function decodeEnvelope(bytes: Uint8Array): Envelope {
   if (bytes.length === 0) throw new ProtobufError('empty data');
   if (!magic.every((byte, index) => bytes[index] === byte)) {
@@ -73,7 +73,7 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
   };
 }
 
-/** The fields of a message whose every known field has a length, in the order of their numbers. */
+/** Reads the length-delimited fields of a message, in the order of their numbers. */
 function readChunks(reader: ProtobufReader, end: number): readonly (Uint8Array | undefined)[] {
   const chunks: (Uint8Array | undefined)[] = [undefined, undefined, undefined, undefined];
   while (reader.at < end) {
@@ -90,7 +90,7 @@ function textOf(bytes: Uint8Array | undefined): string {
   return bytes === undefined ? '' : Buffer.from(bytes).toString('utf8');
 }
 
-/** A frame of a watch: the event, and before it its length in four bytes. */
+/** Returns a watch frame: the event, preceded by its length in four bytes. */
 export function encodeWatchFrame({ type, object }: EncodedWatchEvent): Uint8Array {
   const writer = new ProtobufWriter(object.length + 64);
   const beforeObject = writer.length;
@@ -105,7 +105,7 @@ export function encodeWatchFrame({ type, object }: EncodedWatchEvent): Uint8Arra
   return writer.take();
 }
 
-/** The event in a frame, without the frame's length. */
+/** Decodes the event of a frame, without the frame's length. */
 export function decodeWatchEvent(frame: Uint8Array): EncodedWatchEvent {
   const reader = new ProtobufReader(frame);
   const [type, object] = readChunks(reader, frame.length);
@@ -114,10 +114,10 @@ export function decodeWatchEvent(frame: Uint8Array): EncodedWatchEvent {
   return { type: textOf(type), object: raw ?? new Uint8Array() };
 }
 
-/** The largest frame a client takes. */
+/** Maximum size of a frame that a client accepts. */
 const maxFrameBytes = 16 * 1024 * 1024;
 
-/** Cuts a stream of bytes, which arrives in pieces of any size, into frames. */
+/** Returns a function that splits a stream of chunks into frames. */
 export function makeFrameSplitter(): (chunk: Uint8Array) => readonly Uint8Array[] {
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
@@ -125,7 +125,7 @@ export function makeFrameSplitter(): (chunk: Uint8Array) => readonly Uint8Array[
   return (chunk) => {
     pending.push(chunk);
     pendingBytes += chunk.length;
-    // Joined only when there may be a whole frame, so that a large one is not copied once for each of its pieces.
+    // Chunks are joined only when a frame may be complete, so that a large frame is not copied once per chunk.
     if (pendingBytes < 4 || pendingBytes < 4 + announced(pending)) return [];
     let rest: Uint8Array = pending.length === 1 ? chunk : Buffer.concat(pending);
     const frames: Uint8Array[] = [];
@@ -140,7 +140,7 @@ export function makeFrameSplitter(): (chunk: Uint8Array) => readonly Uint8Array[
   };
 }
 
-/** The length the first four bytes announce. */
+/** Returns the length that the first four bytes announce. */
 function announced(chunks: readonly Uint8Array[]): number {
   const first = chunks[0]!.length >= 4 ? chunks[0]! : Buffer.concat(chunks);
   const length = new DataView(first.buffer, first.byteOffset, 4).getUint32(0);

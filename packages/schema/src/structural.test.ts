@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Cause } from './field-error.ts';
 import { type JsonObject, type JsonSchema, type MetadataRules, structuralSchema } from './structural.ts';
 
-/** Metadata of which only the name is known. */
+/** Metadata rules that know only the name. */
 const metadata: MetadataRules = {
   read(found) {
     if (typeof found !== 'object' || found === null) return { error: 'not an object' };
@@ -27,7 +27,7 @@ const one = (spec: unknown): JsonObject => ({
 });
 const lines = (causes: readonly Cause[]) => causes.map(({ field, message }) => `${field}: ${message}`);
 
-test('fields the schema does not know are pruned, and named in order', () => {
+test('unknown fields are pruned and listed in order', () => {
   const structural = ofFields({
     a: { type: 'string' },
     deep: { type: 'object', properties: { b: { type: 'integer' } } },
@@ -46,7 +46,7 @@ test('fields the schema does not know are pruned, and named in order', () => {
 
 const readings: readonly { name: string; schema: JsonSchema; sent: unknown; read: unknown }[] = [
   {
-    name: 'unknown fields are kept where the schema says so, but known ones are pruned inside',
+    name: 'unknown fields are preserved if declared so, but known fields are pruned inside',
     schema: {
       type: 'object',
       'x-kubernetes-preserve-unknown-fields': true,
@@ -56,7 +56,7 @@ const readings: readonly { name: string; schema: JsonSchema; sent: unknown; read
     read: { free: { y: [1, null] }, known: { a: 1 } },
   },
   {
-    name: 'a list that preserves unknown fields does so for the objects in it',
+    name: 'a list that preserves unknown fields does so for its items',
     schema: {
       type: 'array',
       'x-kubernetes-preserve-unknown-fields': true,
@@ -66,19 +66,19 @@ const readings: readonly { name: string; schema: JsonSchema; sent: unknown; read
     read: [{ a: {}, c: { d: 1 } }],
   },
   {
-    name: 'values of any property are scalars where nothing more is said of them',
+    name: 'additionalProperties without a schema keep only scalars',
     schema: { type: 'object', additionalProperties: true },
     sent: { a: 1, b: { c: 1 }, d: [{ e: 1 }] },
     read: { a: 1, b: {}, d: [{}] },
   },
   {
-    name: 'a null is dropped where none may be',
+    name: 'a null that is not nullable is dropped',
     schema: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string', nullable: true } } },
     sent: { a: null, b: null },
     read: { b: null },
   },
   {
-    name: 'a null among the values of a map is dropped, one in a list is kept for validation to find',
+    name: 'a null in a map is dropped, a null in a list is kept for validation',
     schema: {
       type: 'object',
       properties: {
@@ -90,7 +90,7 @@ const readings: readonly { name: string; schema: JsonSchema; sent: unknown; read
     read: { map: { b: '' }, list: [null] },
   },
   {
-    name: 'defaults are set where nothing or a forbidden null is given, inside other defaults too',
+    name: 'defaults replace absent values and forbidden nulls, also inside other defaults',
     schema: {
       type: 'object',
       properties: {
@@ -108,7 +108,7 @@ const readings: readonly { name: string; schema: JsonSchema; sent: unknown; read
     read: { a: 'A', n: 7, nullable: null, o: { x: 1, y: 2 } },
   },
   {
-    name: 'defaults reach into lists and maps, not into what is absent',
+    name: 'defaults apply inside lists and maps, not inside absent values',
     schema: {
       type: 'object',
       properties: {
@@ -124,7 +124,7 @@ const readings: readonly { name: string; schema: JsonSchema; sent: unknown; read
     read: { list: [{ a: 'A' }, { a: 'B' }], map: { k: { a: 'A' } } },
   },
   {
-    name: 'a field named as the prototype is a field like any other',
+    name: 'a field named __proto__ is an ordinary field',
     schema: { type: 'object', properties: { a: { type: 'string' } } },
     sent: JSON.parse('{"a":"x","__proto__":{"polluted":true}}'),
     read: { a: 'x' },
@@ -138,7 +138,7 @@ for (const { name, schema, sent, read } of readings) {
   });
 }
 
-test('an object that is completed gets its defaults and keeps all it has', () => {
+test('complete sets defaults and keeps all other fields', () => {
   const structural = ofFields({
     a: { type: 'string' },
     n: { type: 'integer', default: 7 },
@@ -150,13 +150,13 @@ test('an object that is completed gets its defaults and keeps all it has', () =>
   assert.equal(structural.complete(completed), completed);
 });
 
-test('an object that has its form already is returned as it is', () => {
+test('an object that already conforms is returned itself', () => {
   const structural = ofFields({ a: { type: 'string', default: 'A' }, l: { type: 'array', items: { type: 'object' } } });
   const object = Object.freeze(one(Object.freeze({ a: 'x', l: Object.freeze([Object.freeze({})]) })));
   assert.equal(structural.read(object, []).object, object);
 });
 
-test('what keeps its form is shared with what was sent', () => {
+test('unchanged parts are shared with the input', () => {
   const structural = ofFields({ kept: { type: 'object', properties: { a: { type: 'string' } } } });
   const kept = { a: 'x' };
   assert.equal((structural.read(one({ kept, gone: 1 })).object['spec'] as { kept: unknown }).kept, kept);
@@ -308,12 +308,12 @@ const faulty: readonly { schema: JsonSchema; value: unknown; faults: readonly st
   },
 ];
 for (const { schema, value, faults } of faulty) {
-  test(`${JSON.stringify(schema)} ${faults.length === 0 ? 'takes' : 'refuses'} ${typeof value === 'bigint' ? value : JSON.stringify(value)}`, () => {
+  test(`${JSON.stringify(schema)} ${faults.length === 0 ? 'accepts' : 'rejects'} ${typeof value === 'bigint' ? value : JSON.stringify(value)}`, () => {
     assert.deepEqual(lines(ofFields({ f: schema }).validate(one({ f: value }))), faults);
   });
 }
 
-test('of several alternatives that fail, the one that got furthest is reported', () => {
+test('the failed alternative with the most checks is reported', () => {
   const far: JsonSchema = { properties: { a: { minLength: 1 }, b: { minLength: 1 } } };
   const structural = ofFields({ a: { type: 'string' }, b: { type: 'string' } }, { anyOf: [{ minProperties: 3 }, far] });
   assert.deepEqual(lines(structural.validate(one({ a: 'x', b: '' }))), [
@@ -322,7 +322,7 @@ test('of several alternatives that fail, the one that got furthest is reported',
   ]);
 });
 
-test('embedded objects have an apiVersion, a kind and metadata of their own', () => {
+test('embedded objects have their own apiVersion, kind and metadata', () => {
   const structural = ofFields({
     t: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
   });
@@ -347,7 +347,7 @@ test('embedded objects have an apiVersion, a kind and metadata of their own', ()
   ]);
 });
 
-test('an update is forgiven the faults of what it leaves as it was', () => {
+test('validation ratcheting ignores errors in unchanged values', () => {
   const small: JsonSchema = { type: 'integer', maximum: 3 };
   const structural = ofFields({
     a: small,
@@ -386,13 +386,13 @@ test('an update is forgiven the faults of what it leaves as it was', () => {
   assert.deepEqual(structural.validateUpdate(old, structuredClone(old)), []);
 });
 
-test('a set that had an item twice may go on having it', () => {
+test('a set with a duplicate item may keep it in an update', () => {
   const structural = ofFields({ set: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' } });
   assert.deepEqual(structural.validateUpdate(one({ set: ['a', 'a', 'b'] }), one({ set: ['a', 'a'] })), []);
   assert.equal(structural.validateUpdate(one({ set: ['a', 'a'] }), one({ set: ['a'] })).length, 1);
 });
 
-test('an update of the status is told of the status, by paths from there', () => {
+test('a status update reports only errors of the status', () => {
   const properties: { [name: string]: JsonSchema } = {
     spec: { type: 'object', required: ['n'] },
     status: { type: 'object', properties: { m: { type: 'integer' } } },
@@ -404,12 +404,12 @@ test('an update of the status is told of the status, by paths from there', () =>
   ]);
 });
 
-test('a pattern that would take a backtracking engine for ever is answered at once', () => {
+test('a catastrophic backtracking pattern is matched in linear time', () => {
   const structural = ofFields({ f: { type: 'string', pattern: '^(a+)+$' } });
   assert.equal(structural.validate(one({ f: `${'a'.repeat(5000)}b` })).length, 1);
 });
 
-test('an object nested beyond what can be walked is refused', () => {
+test('an object that is nested too deeply is rejected', () => {
   let deep: unknown = 1;
   for (let level = 0; level < 9000; level++) deep = [deep];
   const structural = ofFields({ f: { type: 'object', additionalProperties: true } });
@@ -418,7 +418,7 @@ test('an object nested beyond what can be walked is refused', () => {
   ]);
 });
 
-test('tens of thousands of defaults are set in one go', () => {
+test('tens of thousands of defaults are set without a stack overflow', () => {
   const names = Array.from({ length: 30_000 }, (_, index) => `p${index}`);
   const structural = ofFields(Object.fromEntries(names.map((name) => [name, { type: 'string', default: 'x' }])));
   assert.equal(Object.keys(structural.read(one({})).object['spec'] as object).length, names.length);

@@ -1,11 +1,11 @@
 /**
- * Custom resources: what a schema written by users does to the objects of its kind. The parts are in `structural/`;
- * this is how the API server uses them, once for each version of a definition.
+ * Custom resources: applies a schema written by users to the objects of its kind. The parts are in `structural/`; this
+ * file is the interface for the API server, used once per version of a CRD.
  *
  * ```ts
  * const structural = structuralSchema(version.schema.openAPIV3Schema, { metadata });
  * const pruned: string[] = [];
- * const { object } = structural.read(sent, pruned); // defaults set, unknown fields gone
+ * const { object } = structural.read(sent, pruned); // defaults set, unknown fields pruned
  * const causes = structural.validate(object);
  * ```
  */
@@ -22,27 +22,27 @@ import { validator } from './structural/validate.ts';
 export type { MetadataReading, MetadataRules } from './structural/embedded.ts';
 export type { JsonObject, JsonSchema } from './structural/json-schema.ts';
 
-/** What a schema does to the objects of its kind. */
+/** Operations of a schema on the objects of its kind. */
 export type Structural = {
   /**
-   * Gives an object that was sent or stored the form of its version: unknown fields pruned (their paths added to
-   * `pruned`), nulls dropped, defaults set, embedded metadata read. An object of that form is returned as it is.
-   * Faults mean that the object cannot be read.
+   * Converts a received or stored object to the form of its version: prunes unknown fields (their paths are added to
+   * `pruned`), drops nulls, sets defaults and reads embedded metadata. An object that already conforms is returned
+   * itself. Errors mean that the object cannot be read.
    */
   readonly read: (object: JsonObject, pruned?: string[]) => Reading;
   /**
-   * Sets the defaults of an object that was read before and changed since, and leaves the rest as it is: what it should
-   * not have, such as a null, is for validation to tell.
+   * Sets the defaults of an object that was changed after it was read, and leaves the rest unchanged: validation
+   * reports what is not allowed, such as a null.
    */
   readonly complete: (object: JsonObject) => JsonObject;
   /**
-   * Every fault of an object that is to be created. `earlier` are those that others have found: rules are not checked
-   * on an object that is plainly wrong, in whatever respect.
+   * Returns all errors of an object that is created. `earlier` are errors from other validation: CEL rules are not
+   * evaluated on an object that is invalid in any respect.
    */
   readonly validate: (object: JsonObject, earlier?: readonly Cause[]) => Cause[];
   /**
-   * Every fault of an object that is to replace `old`. Faults of what does not change are forgiven; of rules that it
-   * goes on breaking, texts are added to `warnings`.
+   * Returns all errors of an object that replaces `old`. Errors in unchanged values are ignored; CEL rules that are
+   * still violated add texts to `warnings`.
    */
   readonly validateUpdate: (
     object: JsonObject,
@@ -50,14 +50,14 @@ export type Structural = {
     warnings?: string[],
     earlier?: readonly Cause[],
   ) => Cause[];
-  /** The same where only the status is to be replaced, and only that is looked at. */
+  /** Returns all errors of an update of the status subresource, which validates only the status. */
   readonly validateStatusUpdate: (object: JsonObject, old: JsonObject, warnings?: string[]) => Cause[];
 };
 
-/** What became of an object that was read. */
+/** Result of reading an object. */
 export type Reading = { readonly object: JsonObject; readonly faults: readonly Cause[] };
 
-/** Compiles a schema that is known to be valid. Little is done before the first object comes. */
+/** Compiles a valid schema. Most of the work is deferred until the first object. */
 export function structuralSchema(schema: JsonSchema, { metadata }: { readonly metadata: MetadataRules }): Structural {
   const conform = conformer(schema);
   const complete = completer(schema);
@@ -68,7 +68,7 @@ export function structuralSchema(schema: JsonSchema, { metadata }: { readonly me
   const statusSchema = schema.properties?.['status'];
   const validateStatus = statusSchema && validator(statusSchema);
 
-  /** A list that had an item twice may go on having it. */
+  /** A list with a duplicate item may keep it in an update. */
   const findNewDuplicates = (object: JsonObject, old: JsonObject): Cause[] => {
     const causes = findDuplicates(object);
     return causes.length > 0 && findDuplicates(old).length > 0 ? [] : causes;
@@ -116,8 +116,8 @@ export function structuralSchema(schema: JsonSchema, { metadata }: { readonly me
 }
 
 /**
- * What JSON may nest is more than the stack may hold. Only where a schema says little can an object be that deep, and
- * no object of use is: it is refused, once the stack says so, rather than every walk kept from the stack.
+ * Converts a stack overflow to a validation error. JSON can nest deeper than the stack allows. Only schemas with few
+ * constraints accept such objects, and none of them is useful.
  */
 function guarded<A extends readonly unknown[]>(validate: (object: JsonObject, ...rest: A) => Cause[]) {
   return (object: JsonObject, ...rest: A): Cause[] => {
@@ -134,7 +134,7 @@ function tooDeep(error: unknown): Cause {
   return fault('FieldValueInvalid', '<nil>', '', 'must not be nested so deeply');
 }
 
-/** Faults after which rules are not evaluated: an object this wrong is not what its rules were written for. */
+/** Errors after which CEL rules are not evaluated: the rules were not written for such objects. */
 const blocking: ReadonlySet<CauseReason> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',

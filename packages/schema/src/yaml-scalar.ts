@@ -1,13 +1,15 @@
-/** What a YAML scalar means to Kubernetes: YAML 1.1 as its Go library reads it, which no published schema describes. */
+/**
+ * Resolves YAML scalars like Kubernetes: YAML 1.1 as its Go library implements it, which no published schema describes.
+ */
 import { decodeBase64 } from '@kruise/values/base64';
 import { ParseError } from '@kruise/values/parse-error';
 
-/** The YAML is not well-formed, or has no meaning as JSON. The message is in the form Go gives. */
+/** Thrown if a YAML text is malformed or has no JSON equivalent. The message has Go's form. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
 }
 
-/** A scalar's value. Integers beyond 2^53 are bigints. */
+/** Value of a scalar. Integers beyond 2^53 are bigints. */
 export type YamlScalar = string | number | bigint | boolean | null;
 
 const namedValues = new Map<string, boolean | number | null>();
@@ -25,7 +27,7 @@ namedValues.set('', null);
 
 const prefix = 'tag:yaml.org,2002:';
 
-/** The value of a scalar that is not quoted and has no tag. */
+/** Returns the value of an unquoted scalar without a tag. */
 export function resolvePlain(text: string): YamlScalar {
   const named = namedValues.get(text);
   if (named !== undefined) return named;
@@ -50,7 +52,7 @@ function numberIn(text: string): number | bigint | undefined {
     const match = pattern.exec(plain);
     if (!match || plain.length > 100) continue;
     const magnitude = BigInt(`${baseLetters[base]}${match[2]}`);
-    // What 64 bits cannot hold is a float where it looks like one.
+    // An integer that does not fit in 64 bits is a float if it looks like one.
     if (match[1] === '' ? magnitude >= 2n ** 64n : magnitude > 2n ** 63n - (match[1] === '+' ? 1n : 0n)) break;
     return narrow(match[1] === '-' ? -magnitude : magnitude);
   }
@@ -66,7 +68,10 @@ function finite(value: number): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** The value of a scalar that has a tag: what the tag says if the text agrees, the text if the tag is unknown. */
+/**
+ * Returns the value of a tagged scalar: the value of the tag's type if the text matches, the text if the tag is
+ * unknown.
+ */
 export function resolveTagged(tag: string, text: string): YamlScalar {
   const name = tag.startsWith(prefix) ? tag.slice(prefix.length) : '';
   if (name === 'binary') return decodeBinary(text);
@@ -87,7 +92,7 @@ function cannotDecode(kind: string, text: string, tag: string): YamlError {
 
 const timestamp = /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:$|[Tt][0-9:.]+(?:Z|[-+][0-9]{2}:[0-9]{2})$| [0-9:.]+$)/;
 
-/** Whether readers of YAML 1.1 take a scalar for a time. */
+/** Returns whether YAML 1.1 parsers resolve a scalar as a timestamp. */
 export function isTimestamp(text: string): boolean {
   return timestamp.test(text);
 }

@@ -30,7 +30,8 @@ const scalars: readonly (readonly [text: string, value: unknown])[] = [
   ['! 12', '12'],
 ];
 for (const [text, value] of scalars) {
-  test(`reads ${text || 'nothing'} as Go does`, () => assert.deepEqual(parseYaml(`a: ${text}\n`), { a: value }));
+  test(`${text || 'an empty scalar'} is parsed as in Go`, () =>
+    assert.deepEqual(parseYaml(`a: ${text}\n`), { a: value }));
 }
 
 const documents: readonly (readonly [name: string, text: string, value: unknown])[] = [
@@ -54,11 +55,11 @@ for (const [name, text, value] of documents) {
   test(name, () => assert.deepEqual(parseYaml(text), value));
 }
 
-test('objects come sorted by key', () => {
+test('objects are sorted by key', () => {
   assert.deepEqual(Object.keys(parseYaml('c: 1\na: 2\nb: 3\n') as object), ['a', 'b', 'c']);
 });
 
-test('names the line and key of each duplicate', () => {
+test('each duplicate is reported with its line and key', () => {
   const { duplicates } = parseYamlText('x:\n  foo: 1\n  bar:\n    - a\n  foo:\n    - b\n1: a\n1: |\n  text\n');
   assert.equal(
     strictYamlError(duplicates),
@@ -76,12 +77,12 @@ const failures: readonly (readonly [text: string, message: string])[] = [
   ['a:\n\t- b\n', 'yaml: line 2: found character that cannot start any token'],
 ];
 for (const [text, message] of failures) {
-  test(`refuses ${JSON.stringify(text)}`, () => {
+  test(`${JSON.stringify(text)} is rejected`, () => {
     assert.throws(() => parseYaml(text), { name: 'YamlError', message });
   });
 }
 
-test('refuses a text whose aliases multiply', () => {
+test('a text with exponential aliases is rejected', () => {
   const levels = [...'bcdefghi'].map((name, index) => {
     const items = Array(9).fill(`*${'abcdefgh'[index]}`);
     return `${name}: &${name} [${items.join(',')}]`;
@@ -90,17 +91,17 @@ test('refuses a text whose aliases multiply', () => {
   assert.throws(() => parseYaml(bomb), { message: 'yaml: document contains excessive aliasing' });
 });
 
-test('refuses a text nested without end', () => {
+test('a text that is nested too deeply is rejected', () => {
   assert.throws(() => parseYaml('['.repeat(100_000)), { name: 'YamlError' });
 });
 
-test('a key called __proto__ is a key', () => {
+test('a key named __proto__ is an ordinary key', () => {
   const value = parseYaml('__proto__: {polluted: 1}\n') as object;
   assert.deepEqual(Object.keys(value), ['__proto__']);
   assert.equal('polluted' in {}, false);
 });
 
-test('cuts a manifest at lines of dashes', () => {
+test('a manifest is split at lines of three dashes', () => {
   assert.deepEqual(splitYamlDocuments('---\na: 1\n--- # next\nb: 2\n---\n').map(parseYaml), [{ a: 1 }, { b: 2 }]);
   assert.throws(() => splitYamlDocuments('a: 1\n--- b\n'), { message: 'invalid Yaml document separator: b' });
 });
@@ -113,7 +114,7 @@ const unfinishedTexts: readonly (readonly [text: string, message: string])[] = [
   ['a: {b:', 'yaml: line 1: did not find expected node content'],
 ];
 for (const [text, message] of unfinishedTexts) {
-  test(`${JSON.stringify(text)} is refused in Go's words`, () => {
+  test(`${JSON.stringify(text)} is rejected with Go's message`, () => {
     assert.throws(() => parseYaml(text), { message });
   });
 }
@@ -130,14 +131,14 @@ for (const [what, text] of [
   ['merged members of nothing', multiplied('{}', (before) => `{<<: [${before}, ${before}]}`)],
   ['text', `a: &a ${'x'.repeat(1 << 20)}\nb: [*a, *a, *a, *a]`],
 ] as const) {
-  test(`refuses aliases that multiply ${what} in linear time`, () => {
+  test(`aliases that multiply ${what} are rejected in linear time`, () => {
     const before = process.cpuUsage().user;
     assert.throws(() => parseYaml(text), { message: 'yaml: document contains excessive aliasing' });
     assert.ok(process.cpuUsage().user - before < 1_000_000);
   });
 }
 
-test('reports the lines of repeated keys in linear time', () => {
+test('the lines of duplicate keys are found in linear time', () => {
   const timeOf = (count: number) => {
     const text = 'a: b\n'.repeat(count);
     const before = process.cpuUsage().user;
@@ -150,7 +151,7 @@ test('reports the lines of repeated keys in linear time', () => {
   assert.ok(timeOf(80_000) < 24 * few + 200_000);
 });
 
-test('reports what an unfinished collection lacks in linear time, whatever quotes it has', () => {
+test('an unclosed collection is reported in linear time, whatever its quotes', () => {
   const before = process.cpuUsage().user;
   assert.throws(() => parseYaml(`[a${'"\\'.repeat(100_000)}`), {
     message: "yaml: line 1: did not find expected ',' or ']'",

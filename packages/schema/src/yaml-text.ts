@@ -1,7 +1,7 @@
 /**
- * YAML of request bodies and manifests, read as Kubernetes reads it: to JSON, with YAML 1.1's booleans and octals, merge
- * keys, and keys of any scalar type turned into text. `js-yaml` finds the events in the text; what they mean is decided
- * here, because its own constructors know neither Go's rules nor the lines Go names.
+ * Parses YAML of request bodies and manifests like Kubernetes: to JSON, with the booleans and octals of YAML 1.1, merge
+ * keys, and keys of any scalar type converted to strings. `js-yaml` provides the events of the text; this file
+ * interprets them, because the constructors of `js-yaml` have neither Go's rules nor Go's line numbers.
  */
 import { compareStrings, formatGoSyntax, quote } from '@kruise/values/go-syntax';
 import {
@@ -18,19 +18,19 @@ import { resolvePlain, resolveTagged, YamlError, type YamlScalar } from './yaml-
 
 export { YamlError } from './yaml-scalar.ts';
 
-/** A YAML document as JSON, its objects sorted by key as Go leaves them, and the keys that came twice. */
+/** A YAML document as JSON with sorted keys as in Go, and its duplicate keys. */
 export type ParsedYaml = {
   readonly value: unknown;
-  /** `line 9: key "foo" already set in map`, in the order of the text. The value has what came last. */
+  /** `line 9: key "foo" already set in map`, in the order of the text. The last value wins. */
   readonly duplicates: readonly string[];
 };
 
-/** The JSON value of the first document of a text. Throws `YamlError`. */
+/** Returns the JSON value of the first document of a text. Throws `YamlError`. */
 export function parseYaml(input: Uint8Array | string): unknown {
   return parseYamlText(input).value;
 }
 
-/** The first document of a text, with what strict reading holds against it. Throws `YamlError`. */
+/** Parses the first document of a text, with the errors of strict parsing. Throws `YamlError`. */
 export function parseYamlText(input: Uint8Array | string): ParsedYaml {
   const source = typeof input === 'string' ? input : decodeText(input);
   const composed = compose(source);
@@ -47,12 +47,12 @@ export function parseYamlText(input: Uint8Array | string): ParsedYaml {
   return { value: construct(composed, reading), duplicates: reading.duplicates };
 }
 
-/** What strict reading answers where keys came twice. */
+/** Returns the error of strict parsing for duplicate keys. */
 export function strictYamlError(duplicates: readonly string[]): string {
   return `yaml: unmarshal errors:\n${duplicates.map((each) => `  ${each}`).join('\n')}`;
 }
 
-/** Cuts a manifest into its documents at lines of three dashes, as kubectl does. Throws `YamlError`. */
+/** Splits a manifest into documents at lines of three dashes, like kubectl. Throws `YamlError`. */
 export function splitYamlDocuments(manifest: string): readonly string[] {
   const documents: string[] = [];
   let lines: string[] = [];
@@ -67,7 +67,7 @@ export function splitYamlDocuments(manifest: string): readonly string[] {
     }
     const rest = line.slice(3).trim();
     if (rest !== '' && !rest.startsWith('#')) throw new YamlError(`invalid Yaml document separator: ${rest}`);
-    // Before the first document the dashes belong to it, which tells directives from content.
+    // Before the first document, the dashes belong to it and separate directives from content.
     if (lines.length > 0) finish();
     else lines.push(line);
   }
@@ -75,7 +75,7 @@ export function splitYamlDocuments(manifest: string): readonly string[] {
   return documents;
 }
 
-/** A node of the document; `at` is where it begins in the text. */
+/** A node of the document; `at` is its position in the text. */
 type YamlNode =
   | {
       readonly kind: 'scalar';
@@ -88,14 +88,14 @@ type YamlNode =
   | { readonly kind: 'mapping'; readonly at: number; readonly members: YamlNode[] }
   | { readonly kind: 'alias'; readonly at: number; readonly name: string; readonly target: YamlNode };
 
-/** What Go says of the mistakes people make most. */
+/** Go's messages for the most common mistakes. */
 const goReasons: ReadonlyMap<string, string> = new Map([
   ['bad indentation of a mapping entry', 'mapping values are not allowed in this context'],
   ['tab characters must not be used in indentation', 'found character that cannot start any token'],
   ['the stream contains non-printable characters', 'control characters are not allowed'],
 ]);
 
-/** Of a bracket or brace that is never closed. */
+/** Message for an unclosed bracket or brace. */
 const unfinished = 'unexpected end of the stream within a flow collection';
 
 /**
@@ -152,7 +152,7 @@ function eventsOf(source: string): readonly Event[] {
   }
 }
 
-/** The tree of the first document, aliases tied to what they stand for. */
+/** Returns the tree of the first document, with aliases resolved. */
 function compose(source: string): YamlNode | undefined {
   const anchors = new Map<string, YamlNode>();
   const open: YamlNode[][] = [];
@@ -211,28 +211,28 @@ function compose(source: string): YamlNode | undefined {
 
 type Properties = { readonly anchorStart: number; readonly tagStart: number };
 
-/** A node begins with its anchor or its tag, where it has them. */
+/** Returns the start of a node, including its anchor and tag. */
 function nodeStart({ anchorStart, tagStart }: Properties, start: number): number {
   return Math.min(...[anchorStart, tagStart, start].filter((each) => each >= 0));
 }
 
 function scalarStart(source: string, event: ScalarEvent, last: number): number {
-  // A value that is not there stands where the key before it does.
+  // An absent value has the position of the key before it.
   if (event.valueStart < 0) return nodeStart(event, last);
   const isBlock = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK;
-  // The text of a block begins on the line after its sign.
+  // The text of a block scalar starts on the line after its indicator.
   return nodeStart(event, isBlock ? source.lastIndexOf('\n', event.valueStart - 1) : event.valueStart);
 }
 
 type TagHandles = ReadonlyMap<string, string>;
 
-/** The full name of a node's tag, or nothing. */
+/** Returns the full name of a node's tag, if any. */
 function tagOf(source: string, { tagStart, tagEnd }: ScalarEvent, handles: TagHandles): string {
   if (tagStart < 0) return '';
   const tag = source.slice(tagStart, tagEnd);
   if (tag.startsWith('!<')) return tag.slice(2, -1);
   const [, handle = '', suffix = ''] = /^(!(?:[-0-9A-Za-z]*!)?)(.*)$/s.exec(tag) ?? [];
-  // A lone sign says that the scalar is a text.
+  // A lone `!` marks the scalar as a string.
   if (suffix === '') return '!';
   return (handles.get(handle) ?? (handle === '!!' ? 'tag:yaml.org,2002:' : handle)) + suffix;
 }
@@ -241,25 +241,25 @@ type Reading = {
   /** Returns the line of a position in the text. */
   readonly lineOf: (at: number) => number;
   readonly duplicates: string[];
-  /** Aliases being followed. */
+  /** Aliases that are being resolved. */
   readonly active: Set<YamlNode>;
   aliasDepth: number;
-  /** Nodes that were constructed in place, and nodes that came from following aliases. */
+  /** Number of nodes of the document itself, and of nodes from aliases. */
   ownCount: number;
   aliasCount: number;
-  /** Characters of scalars that came from following aliases. */
+  /** Characters of scalars from aliases. */
   aliasText: number;
 };
 
 /**
- * Number of nodes that may come from following aliases, in addition to as many as the document has. Go allows up to
- * 400,000 in the smallest document, which blocks this thread for too long; nothing legitimate comes near this.
+ * Number of nodes that aliases may add, in addition to as many as the document has. Go allows up to 400,000 in the
+ * smallest document, which would block this thread for too long; no legitimate document comes near this limit.
  */
 const allowedAliasNodes = 10_000;
-/** Length of text that may come from following aliases: the limit of a request. */
+/** Length of text that aliases may add: the limit of a request. */
 const allowedAliasText = 3 << 20;
 
-/** Counts a node, and refuses a document whose aliases multiply. */
+/** Counts a node, and rejects a document with exponential aliases. */
 function count(node: YamlNode, reading: Reading): void {
   if (reading.aliasDepth === 0) {
     reading.ownCount++;
@@ -304,7 +304,7 @@ function follow<T>(node: YamlNode & { kind: 'alias' }, reading: Reading, use: (t
   return result;
 }
 
-/** Sets the members of a mapping one after the other, those it merges in among them. */
+/** Sets the members of a mapping in order, including merged ones. */
 function constructMembers(
   { members }: YamlNode & { kind: 'mapping' },
   into: Map<YamlScalar, unknown>,
@@ -347,7 +347,7 @@ function mergeMembers(node: YamlNode, into: Map<YamlScalar, unknown>, reading: R
       follow(node, reading, (target) => mergeMembers(target, into, reading));
       return;
     case 'sequence':
-      // Backwards, so that what is named first has the last word.
+      // In reverse order, so that the first merged mapping takes precedence.
       for (const item of node.items.toReversed()) {
         if (item.kind !== 'mapping' && item.kind !== 'alias') throw mergeNeedsMap();
         mergeMembers(item, into, reading);
@@ -362,8 +362,8 @@ function mergeNeedsMap(): YamlError {
 }
 
 /**
- * Finds the lines of positions in a text. Line ends are found once, at the first call: counting them again for each
- * repeated key would take quadratic time.
+ * Returns a function that finds the line of a position. Line ends are found once, on the first call: counting them
+ * again for each duplicate key would take quadratic time.
  */
 function lineFinder(source: string): (at: number) => number {
   let ends: number[] | undefined;
@@ -408,7 +408,7 @@ function jsonKey(key: YamlScalar, value: unknown): string {
   return typeof key === 'number' && !Number.isSafeInteger(key) ? formatFloat32(key) : String(key);
 }
 
-/** A float as a key: the fewest digits that are the same number in 32 bits. */
+/** Formats a float key with the fewest digits that yield the same 32-bit number. */
 function formatFloat32(value: number): string {
   if (Number.isNaN(value)) return '.nan';
   if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf';

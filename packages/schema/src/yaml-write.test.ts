@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { parseYaml } from './yaml-text.ts';
 import { formatYaml } from './yaml-write.ts';
 
-test('keys are sorted, and lists stand under their key', () => {
+test('keys are sorted, and lists are not indented below their key', () => {
   const text = formatYaml({ spec: { ports: [{ port: 80, name: 'a' }], empty: {} }, kind: 'Service' });
   assert.equal(text, 'kind: Service\nspec:\n  empty: {}\n  ports:\n  - name: a\n    port: 80\n');
 });
 
-test('texts that look like something else come back as they were', () => {
+test('strings that look like other types round-trip', () => {
   const values = {
     values: ['true', 'on', 'null', '~', '1', '1.5', '0o7', '2020-01-01', '=', '', ' a', 'a: b', '#x', 'é\n'],
   };
@@ -33,16 +33,16 @@ for (const [name, value, expected] of cases) {
   test(name, () => assert.equal(formatYaml(value), expected));
 }
 
-test('a long text is folded at the first space beyond 80 columns', () => {
+test('a long string is folded at the first space beyond 80 columns', () => {
   const text = formatYaml({ description: `'${'word '.repeat(20)}end` });
   assert.equal(text, `description: '''${'word '.repeat(13)}word\n  ${'word '.repeat(6)}end'\n`);
 });
 
-test('whatever is written can be read again', () => {
+test('every JSON value round-trips', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const json = JSON.parse(JSON.stringify(value));
-      // Integers that JavaScript's numbers cannot tell apart come back as bigints.
+      // Integers beyond the precision of JavaScript numbers are read as bigints.
       const read = JSON.stringify(parseYaml(formatYaml(json)), (_, each) =>
         typeof each === 'bigint' ? Number(each) : each,
       );
@@ -52,7 +52,7 @@ test('whatever is written can be read again', () => {
   );
 });
 
-test('so can any text', () => {
+test('every string round-trips', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...' \n\t:#-\'"\\ab1?,[]{}&*!|>%@`é~=<') }), (text) => {
       assert.equal((parseYaml(formatYaml({ text })) as { text: string }).text, text);

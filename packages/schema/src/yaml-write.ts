@@ -1,19 +1,19 @@
 /**
- * YAML as Kubernetes writes it, to the byte: blocks throughout, keys in their natural order, texts folded at 80 columns,
- * and quotes only around texts that would otherwise be read as something else.
+ * Writes YAML byte for byte like Kubernetes: block style, keys in natural order, strings folded at 80 columns, and
+ * quotes only around strings that would otherwise be parsed as something else.
  */
 import { isTimestamp, resolvePlain } from './yaml-scalar.ts';
 
-/** The YAML text of a JSON value, as Kubernetes writes it. */
+/** Returns the YAML text of a JSON value. */
 export function formatYaml(value: unknown): string {
   const out = new Writer();
   out.node(value, 0, false);
   return out.text();
 }
 
-/** A text is folded at the first space beyond. */
+/** A string is folded at the first space beyond this column. */
 const width = 80;
-/** Longer keys are marked as such. */
+/** Longer keys need an explicit key indicator. */
 const longestSimpleKey = 128;
 
 class Writer {
@@ -34,7 +34,7 @@ class Writer {
     this.#column = indent;
   }
 
-  /** A value whose block begins where the writer stands if `isInline`, or on the next line. */
+  /** Writes a value. Its block starts at the current position if `isInline`, otherwise on the next line. */
   node(value: unknown, indent: number, isInline: boolean): void {
     if (Array.isArray(value)) this.#list(value, indent, isInline);
     else if (typeof value === 'object' && value !== null) this.#mapping(value, indent, isInline);
@@ -77,7 +77,7 @@ class Writer {
   #member(member: unknown, indent: number): void {
     const isBlock = typeof member === 'object' && member !== null && Object.keys(member).length > 0;
     if (!isBlock) this.#write(' ');
-    // Lists stand no deeper than their key.
+    // Lists are not indented below their key.
     this.node(member, isBlock && Array.isArray(member) ? indent : indent + 2, false);
   }
 
@@ -99,7 +99,7 @@ class Writer {
     const words = text.split(' ');
     for (const [index, word] of words.entries()) {
       if (index > 0) {
-        // Only a single space between two words can be folded and read back.
+        // Only a single space between two words can be folded and parsed back.
         const isSingle = word !== '' && words[index - 1] !== '';
         if (isSingle && !isKey && this.#column > width) this.#newLine(indent === 0 ? 2 : indent);
         else this.#write(' ');
@@ -155,10 +155,10 @@ function traitsOf(text: string): Traits {
   };
 }
 
-/** Old notations that readers of YAML 1.1 take for numbers. */
+/** Old notations that YAML 1.1 parsers read as numbers. */
 const baseSixty = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 
-/** Whether a text without quotes is read back as that text. */
+/** Returns whether an unquoted string is parsed back as the same string. */
 function isPlainText(text: string): boolean {
   return (
     typeof resolvePlain(text) === 'string' &&
@@ -204,7 +204,7 @@ function escaped(character: string): string {
   return hex.length <= 4 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 }
 
-/** As Go prints numbers: whole ones in full, others with an exponent from a million on. */
+/** Formats numbers like Go: whole numbers in full, others with an exponent from a million on. */
 function numberText(value: number): string {
   if (Number.isNaN(value)) return '.nan';
   if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf';
@@ -219,7 +219,7 @@ function numberText(value: number): string {
 const letter = /\p{L}/u;
 const digit = /\p{Nd}/u;
 
-/** Numbers within keys count as numbers: `a2` comes before `a10`. */
+/** Compares keys in natural order: `a2` is before `a10`. */
 function compareKeys(a: string, b: string): number {
   const [x, y] = [[...a], [...b]];
   let common = 0;
@@ -236,7 +236,7 @@ function compareKeys(a: string, b: string): number {
   return m.value - n.value || m.end - n.end || (left < right ? -1 : 1);
 }
 
-/** The digits from an index on; those before it lend a zero its weight. */
+/** Returns the number at an index; preceding digits make a leading zero significant. */
 function numberAt(characters: readonly string[], start: number): { readonly value: number; readonly end: number } {
   let end = start;
   while (end < characters.length && /[0-9]/.test(characters[end]!)) end++;

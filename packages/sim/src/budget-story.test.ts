@@ -5,16 +5,16 @@ import { playBudget } from './budget-story.ts';
 import { deciding } from './mutants/mutant.ts';
 
 for (const seed of ['budget-1', 'budget-2', 'budget-3', 'budget-4']) {
-  test(`as many Pods as the budget of world ${seed} asks for are ready at any time`, async () => {
+  test(`as many Pods as the budget of simulation ${seed} requires are always ready`, async () => {
     const { replicas, desired, least, taken } = await playBudget(seed);
     assert.ok(least >= desired, `${least} of ${replicas} were ready, and ${desired} must be`);
-    assert.ok(taken > 5, `only ${taken} Pods were taken`);
+    assert.ok(taken > 5, `only ${taken} disruptions were admitted`);
   });
 }
 
-test('worlds notice a budget that gives one Pod too many', async () => {
+test('simulations detect a budget that allows one disruption too many', async () => {
   const generous = deciding(podUnavailableBudget, (decision) => {
-    // What the controller of budgets reports is the status of one.
+    // The budget controller reports the status of a budget.
     const status = decision.status as PodUnavailableBudgetStatus;
     return { ...decision, status: { ...status, unavailableAllowed: status.unavailableAllowed + 1 } };
   });

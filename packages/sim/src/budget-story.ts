@@ -1,7 +1,7 @@
 /**
- * A PodUnavailableBudget in a world where nothing breaks by itself: every Pod that is not ready was made so through the
- * API. There must never be fewer than the budget asks for, whatever becomes of kruise-manager and the API server
- * meanwhile, and whoever deletes, evicts and updates at the same time.
+ * Simulates a PodUnavailableBudget in a cluster where every Pod that is not ready was made so through the API. The
+ * number of available Pods must never drop below the budget, whatever happens to kruise-manager and the API server, and
+ * however many clients delete, evict and update Pods at the same time.
  */
 import { validatingWebhookConfiguration } from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
 import { type Pod, pod } from '@kruise/api/core/pod';
@@ -19,11 +19,11 @@ import { openStage, type Stage } from './stage.ts';
 import type { View } from './view.ts';
 
 export type BudgetStory = {
-  /** How many Pods there were to be, how many of them were to be ready, and how many were at the least. */
+  /** Number of replicas, number of Pods that must be available, and the minimum that was available. */
   readonly replicas: number;
   readonly desired: number;
   readonly least: number;
-  /** How often somebody who wanted to take a Pod was let. */
+  /** Number of disruptions that were admitted. */
   readonly taken: number;
 };
 
@@ -34,7 +34,7 @@ const images = ['nginx:1.25', 'nginx:1.26', 'nginx:1.27'] as const;
 const deeds = 60;
 const patienceMs = 600_000;
 
-/** Plays one until all is whole again; throws if that never comes about. */
+/** Runs one simulation until all Pods are available again; throws if they never are. */
 export async function playBudget(seed: string, control: ProgramOptions = {}): Promise<BudgetStory> {
   const random = seededRandom(seed);
   const spec = drawCloneSet(random);
@@ -52,18 +52,18 @@ export async function playBudget(seed: string, control: ProgramOptions = {}): Pr
     },
   });
   const { world, client, during, until } = stage;
-  await until('there are webhooks', (view) => view.list(validatingWebhookConfiguration).length > 0);
+  await until('the webhooks are registered', (view) => view.list(validatingWebhookConfiguration).length > 0);
   await during(client().create(podUnavailableBudget, { metadata: at, spec: { selector, maxUnavailable } }));
   await during(client().create(cloneSet, { metadata: at, spec }));
   const isWhole = (view: View) =>
     available(view) === replicas && view.list(podUnavailableBudget)[0]?.status?.currentAvailable === replicas;
-  await until('all Pods count', isWhole);
+  await until('all Pods are available', isWhole);
 
   least = replicas;
   let taken = 0;
   for (let deed = 0; deed < deeds; deed++) {
     if (randomInteger(random, 6) === 0) befall(stage, random);
-    // Whoever is refused, or not answered, lets it be.
+    // A request that is rejected or gets no response is not repeated.
     if (world.server()) {
       act(client(), random).then(
         () => taken++,
@@ -73,7 +73,7 @@ export async function playBudget(seed: string, control: ProgramOptions = {}): Pr
     await stage.pass(randomInteger(random, 3000));
   }
   for (const name of world.names()) world.setWeather(name, fairWeather);
-  await until('all Pods count again', isWhole, patienceMs);
+  await until('all Pods are available again', isWhole, patienceMs);
   world.end();
   return { replicas, desired, least, taken };
 }
@@ -95,7 +95,7 @@ function drawCloneSet(random: Random): CloneSet['spec'] {
   return { replicas: 4 + randomInteger(random, 3), selector, template, updateStrategy: { rollingUpdate } };
 }
 
-/** Somebody takes a Pod, or all of them at once, or wants all of them updated. */
+/** Disrupts one Pod or all Pods at once, or updates the template. */
 async function act(client: Client, random: Random): Promise<void> {
   const [what, image, which] = [randomInteger(random, 8), pick(random, images), random.next()];
   if (what === 0) {
@@ -112,7 +112,9 @@ async function act(client: Client, random: Random): Promise<void> {
   else await client.patch(pod, one, { spec: running(image) }, { type: 'strategic' });
 }
 
-/** Something happens to a component for a few seconds. Nodes that are out of sight for longer would lose their Pods. */
+/**
+ * Injects a fault into a component for a few seconds. Nodes would lose their Pods if they were unreachable for longer.
+ */
 function befall({ world }: Stage, random: Random): void {
   const names = world.names().filter((name) => /^(?:manager|controller-manager|apiserver)/.test(name));
   const target = pick(random, [...names, 'manager']);

@@ -1,6 +1,6 @@
 /**
- * Kinds of Kruise that accompany workloads or create workloads. A world has one or two of them at most: each costs
- * time, and most depend on one workload only.
+ * Kruise kinds that accompany workloads or create workloads. A simulation has at most two of them: each costs time, and
+ * most depend on only one workload.
  */
 import { deployment } from '@kruise/api/apps/deployment';
 import { advancedCronJob } from '@kruise/api/kruise/advancedcronjob';
@@ -22,7 +22,7 @@ import { restarted, selectorOf, template, undemanding } from './workloads.ts';
 
 export type Companion = {
   readonly kind: Kind;
-  /** The workload that the companion depends on, if any. */
+  /** Workload that the companion depends on, if any. */
   readonly beside?: Kind;
   /** Set if kruise-daemon takes part. */
   readonly needsDaemon?: boolean;
@@ -37,7 +37,7 @@ const mostChanges = 3;
 type Object = { readonly kind: Kind; readonly name: string; readonly spec: object };
 type Change = (random: Random) => { readonly what: string; readonly patch: object };
 
-/** A user creates an object early, and changes it now and then. */
+/** Returns the steps of a user who creates an object early and changes it now and then. */
 function made(
   random: Random,
   durationMs: number,
@@ -185,7 +185,7 @@ export const companions: readonly Companion[] = [
           template: { jobTemplate },
         },
       });
-      // With a schedule a world would never become stable.
+      // With an active schedule, a simulation would never converge.
       const paused: Step = {
         atMs: durationMs,
         what: 'pauses AdvancedCronJob tick',
@@ -217,7 +217,8 @@ export const companions: readonly Companion[] = [
   {
     kind: imagePullJob,
     needsDaemon: true,
-    // A NodeImage is created when its node has been there for half a minute, and a job pulls on those that exist.
+    // A NodeImage is created when its node has existed for half a minute, and a job pulls images on the existing
+    // NodeImages.
     draw: (random, durationMs) =>
       made(random, durationMs, {
         kind: imagePullJob,
@@ -231,7 +232,7 @@ export const companions: readonly Companion[] = [
     needsDaemon: true,
     draw: (random, durationMs) => [
       withOne(random, 'web', durationMs, {
-        what: 'asks for a container of web to be recreated',
+        what: 'requests the recreation of a container of web',
         act: async (client, { name }) =>
           void (await client.create(containerRecreateRequest, {
             metadata: { name: 'again', namespace },
@@ -253,7 +254,7 @@ function distributed(value: string) {
   };
 }
 
-/** Half of all worlds have companions. */
+/** Draws the companions of a simulation. Half of all simulations have companions. */
 export function drawCompanions(random: Random): readonly Companion[] {
   if (randomInteger(random, 2) === 0) return [];
   const first = pick(random, companions);

@@ -1,10 +1,10 @@
-/** Which parts of a cluster a world has reached: what each controller looked at, and what it decided to do. */
+/** Coverage of a simulation: which objects each controller reconciled, and which actions it decided. */
 import type { Controller, Decision, Runnable } from '@kruise/client/controller';
 
-/** How often each was reached, by name. */
+/** Number of occurrences by name. */
 export type Reached = { [what: string]: number };
 
-/** Counts what a controller does. */
+/** Counts the actions of a controller. */
 export function counting(reached: Reached) {
   const count = (what: string) => {
     reached[what] = (reached[what] ?? 0) + 1;
@@ -17,8 +17,8 @@ export function counting(reached: Reached) {
         if (action.type === 'record' || action.type === 'effect') count(`${name}: ${action.type}`);
         else count(`${name}: ${action.type} ${action.object.kind}`);
       }
-      if (actions.length === 0) count(`${name}: ${status === undefined ? 'nothing' : 'status'}`);
-      if (requeueAfterSeconds !== undefined) count(`${name}: look again later`);
+      if (actions.length === 0) count(`${name}: ${status === undefined ? 'no change' : 'status'}`);
+      if (requeueAfterSeconds !== undefined) count(`${name}: requeue`);
     };
     return {
       ...controller,
@@ -37,7 +37,7 @@ export function counting(reached: Reached) {
   };
 }
 
-/** Adds what was reached in one world to what was in others. */
+/** Adds the coverage of one simulation to a total. */
 export function addReached(total: Reached, more: Readonly<Reached>): void {
   for (const [what, count] of Object.entries(more)) total[what] = (total[what] ?? 0) + count;
 }

@@ -3,29 +3,29 @@ import type { Store } from '@kruise/apiserver/store/store';
 import { createVersionedStore } from '@kruise/apiserver/store/versioned';
 import type { Life } from './life.ts';
 
-/** A disk that outlives the processes that write to it. What was not synced when one ends is lost. */
+/** A disk that survives the processes that write to it. Writes that are not synced when a process ends are lost. */
 export type Disk = {
-  /** The store on this disk, for a process. */
+  /** Opens the store on this disk for a process. */
   open(life: Life): Store;
 };
 
 export type DiskOptions = {
-  /** What is on it from the beginning, in order of revision. */
+  /** Initial content, in order of revision. */
   readonly kept?: readonly KeptVersion[];
-  /** How long the next write takes to be safe. */
+  /** Returns how long the next sync takes. */
   readonly syncMs: () => number;
-  /** Told of every write that is. */
+  /** Called for every durable write. */
   readonly onSafe: (version: KeptVersion) => void;
-  /** Done to what is there before a process opens it: no sound disk does anything. */
+  /** Corrupts the content before a process opens the disk; only for mutants. */
   readonly onOpen?: (saved: Map<number, KeptVersion>) => void;
-  /** Says that writes are safe before they are, as no sound disk does. */
+  /** Acknowledges writes before they are durable; only for mutants. */
   readonly isHasty?: boolean;
 };
 
-/** A version as it is on the disk. */
+/** A version as stored on the disk. */
 export type KeptVersion = SavedVersion & { readonly value: Uint8Array | undefined };
 
-/** A disk, empty unless it is told otherwise. */
+/** Creates a disk, empty by default. */
 export function createDisk({ kept = [], syncMs, onSafe, onOpen, isHasty = false }: DiskOptions): Disk {
   const saved = new Map(kept.map((version) => [version.revision, version]));
   let compacted = 0;
@@ -45,7 +45,7 @@ export function createDisk({ kept = [], syncMs, onSafe, onOpen, isHasty = false 
           append(versions) {
             const batch = versions.map(({ previous: _, ...version }) => version);
             if (isHasty) queueMicrotask(() => onDurable(batch.at(-1)!.revision));
-            // One sync after the other, as a disk does it: a later write is never safe before an earlier one.
+            // Syncs run one after the other, as on a real disk: a later write is never durable before an earlier one.
             syncing = syncing.then(
               () =>
                 new Promise((resolve) => {

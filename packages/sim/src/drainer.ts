@@ -6,19 +6,19 @@ import { after } from '@kruise/values/clock';
 import { busy, hold } from './workloads.ts';
 import type { Program } from './world.ts';
 
-/** How long it takes to do what a Pod is held back for. */
+/** Time between the start of a lifecycle hook and its completion. */
 const drainMs = 1000;
 
 const off = (labels: object) => Object.fromEntries(Object.keys(labels).map((label) => [label, null]));
 
-/** What is done to the labels of a Pod that waits in a state. */
+/** Label changes that complete the lifecycle hook of a Pod in a state. */
 const chores: { readonly [state: string]: object } = {
   PreparingDelete: off(hold),
   PreparingUpdate: off(busy),
   Updated: busy,
 };
 
-/** Someone who sees to Pods that are held back before they are deleted or updated, and lets them go. */
+/** Completes the lifecycle hooks of Pods that are held back before their deletion or update. */
 export const drainer: Program = {
   name: 'drainer',
   async run({ life, random, transportOf }) {
@@ -34,17 +34,17 @@ export const drainer: Program = {
         await after(life.clock, drainMs);
         const found = pods.get({ name, namespace });
         if (!found || found.metadata.uid !== uid || stateOf(found) !== state) return;
-        // Whoever has changed the Pod meanwhile may have it wait for something else.
+        // Optimistic concurrency: after another change, the Pod may wait for a different hook.
         const { resourceVersion } = found.metadata;
         const patch = { metadata: { uid, resourceVersion, labels: chores[state] } };
         try {
           return void (await client.patch(pod, { name, namespace }, patch, { type: 'merge' }));
         } catch {
-          // Whatever kept it from being done, it is to be done.
+          // The patch is retried, whatever the error was.
         }
       }
     });
-    // Who ends is started again.
+    // A program that returns is restarted, so this one never does.
     await new Promise<never>(() => {});
   },
 };

@@ -5,7 +5,7 @@ import { createBudget, EndlessWorldError } from './endless.ts';
 import { overtakenDisk } from './mutants/disks.ts';
 import { run } from './run.ts';
 
-test('a timer that sets itself again without a delay ends a world', async () => {
+test('a timer that sets itself again without a delay ends a simulation', async () => {
   const budget = createBudget(ticking(), () => clock.now());
   const clock = virtualClock(0, budget.settle);
   const again = () => void clock.setTimer(0, again);
@@ -13,9 +13,9 @@ test('a timer that sets itself again without a delay ends a world', async () => 
   await assert.rejects(clock.advanceAsync(1), EndlessWorldError);
 });
 
-test('a world in which the store refuses all updates is a finding, with its seed', async () => {
+test('a simulation in which the store rejects all updates fails with its seed', async () => {
   const { seed, failure } = await run({ seed: 'refused', minutes: 0.2, parts: { createDisk: overtakenDisk } });
   assert.equal(seed, 'refused');
-  assert.equal(failure?.invariant, 'a world comes to its end');
+  assert.equal(failure?.invariant, 'a simulation terminates');
   assert.match(failure.why, /writes were attempted at one instant/);
 });

@@ -1,30 +1,32 @@
 /**
- * Budgets of a world, so that an endless world is reported and does not hang. Virtual time cannot be the only limit: a
- * loop that waits for nothing keeps time from passing.
+ * Budgets of a simulation, so that an endless simulation is reported and does not hang. Virtual time cannot be the only
+ * limit: a loop that never waits keeps time from advancing.
  */
 import type { Store } from '@kruise/apiserver/store/store';
 import type { Instant } from '@kruise/values/time';
 import type { Settle } from '@kruise/values/virtual-clock';
 
-/** A world takes some hundred thousand steps, and a few thousand of them at one instant when much happens at once. */
+/** A simulation takes some hundred thousand steps, and a few thousand of them at one instant under load. */
 const mostSteps = 5_000_000;
 const mostStepsAtOnce = 200_000;
-/** A server retries a write after a conflict. Many writers at one instant make some hundreds of attempts together. */
+/**
+ * The API server retries a write after a conflict. Many writers at one instant make some hundreds of attempts together.
+ */
 const mostAttemptsAtOnce = 20_000;
 
-/** An endless world: time does not pass any more, or the awaited state is never reached. */
+/** Thrown for an endless simulation: time does not advance, or the awaited state is never reached. */
 export class EndlessWorldError extends Error {
   override readonly name = 'EndlessWorldError';
 }
 
 export type Budget = {
-  /** Settles, and throws once the world has taken more steps than any correct world takes. */
+  /** Settles, and throws once the simulation has taken more steps than any correct one takes. */
   readonly settle: Settle;
   /** Limits the writes to a store at one instant: a loop of writes never settles. */
   limit(store: Store): Store;
 };
 
-/** Creates the budget of one world. */
+/** Creates the budget of one simulation. */
 export function createBudget(settle: Settle, now: () => Instant): Budget {
   let exceeded: EndlessWorldError | undefined;
   const exceed = (message: string) => (exceeded ??= new EndlessWorldError(message));
@@ -33,8 +35,8 @@ export function createBudget(settle: Settle, now: () => Instant): Budget {
   return {
     settle() {
       const stepsNow = countNow();
-      if (stepsNow > mostStepsAtOnce) exceed(`${stepsNow} steps, and no time has passed`);
-      if (++steps > mostSteps) exceed(`${steps} steps, and no end`);
+      if (stepsNow > mostStepsAtOnce) exceed(`${stepsNow} steps without an advance of time`);
+      if (++steps > mostSteps) exceed(`${steps} steps without convergence`);
       if (exceeded) throw exceeded;
       return settle();
     },
@@ -54,7 +56,7 @@ export function createBudget(settle: Settle, now: () => Instant): Budget {
   };
 }
 
-/** Counts calls; starts from one again when time has passed. */
+/** Counts the calls at one instant; restarts at one when time has advanced. */
 function countAtOnce(now: () => Instant): () => number {
   let [count, last] = [0, Number.NaN];
   return () => {

@@ -1,19 +1,22 @@
-/** What goes wrong in a world, when, and for how long: drawn from a seed, or taken from a plan. */
+/**
+ * Fault injection: which faults occur in a simulation, when and for how long. Faults are drawn from a seed or taken
+ * from a plan.
+ */
 import { pick, type Random, randomInteger } from '@kruise/values/random';
 import type { Weather } from './network.ts';
 import { forGoodMs, type RefusalKind } from './refusals.ts';
 
-/** Something that goes wrong for a while. */
+/** A fault that lasts for a while. */
 export type Fault = {
   readonly kind: FaultKind;
-  /** The process with the fault, or the writes that are refused. */
+  /** The affected process, or the writes that are rejected. */
   readonly target: string;
-  /** From the beginning of the scenario. */
+  /** Start, relative to the start of the scenario. */
   readonly atMs: number;
   readonly lastsMs: number;
 };
 
-/** What each fault of the network makes of it. */
+/** Network conditions of each network fault. */
 const weathers = {
   'is cut off': { isCut: true },
   'loses requests': { lostRequests: 200 },
@@ -26,16 +29,16 @@ const weathers = {
 } as const satisfies { readonly [kind: string]: Partial<Weather> };
 
 export type WeatherFault = keyof typeof weathers;
-/** The faults of processes and machines, which can be planned; refusals are drawn by `refusals.ts`. */
+/** Faults of processes and machines, which plans can contain; `refusals.ts` draws rejected writes. */
 export type ProcessFaultKind = WeatherFault | 'crashes' | 'has a wrong clock' | 'loses power';
 export type FaultKind = ProcessFaultKind | RefusalKind;
 
-/** What a fault makes of the network, if it is one of it. */
+/** Returns the network conditions of a fault, if it is a network fault. */
 export function weatherOf(kind: FaultKind): Partial<Weather> | undefined {
   return kind in weathers ? weathers[kind as WeatherFault] : undefined;
 }
 
-/** How far a clock that is wrong is ahead. */
+/** Returns how far a wrong clock is ahead. */
 export function clockErrorMs({ lastsMs }: Fault): number {
   return lastsMs % 2 === 0 ? lastsMs : -lastsMs;
 }
@@ -47,11 +50,11 @@ export const faultKinds: readonly ProcessFaultKind[] = [
   'loses power',
 ];
 
-/** How many faults there are at most, and how long each lasts at most. */
+/** Maximum number of faults, and maximum duration of each. */
 const mostFaults = 10;
 export const longestFaultMs = 60_000;
 
-/** Draws the faults of a scenario that lasts so long. */
+/** Draws the faults of a scenario of the given duration. */
 export function drawFaults(random: Random, names: readonly string[], durationMs: number): readonly Fault[] {
   const count = randomInteger(random, mostFaults + 1);
   const faults = Array.from({ length: count }, (): Fault => {
@@ -71,7 +74,7 @@ function kindsFor(target: string): readonly ProcessFaultKind[] {
   return faultKinds.filter((kind) => kind !== 'loses power' || target.startsWith('node-'));
 }
 
-/** A fault as a person would tell of it. */
+/** Describes a fault in one line. */
 export function told({ kind, target, atMs, lastsMs }: Fault): string {
   const duration = lastsMs >= forGoodMs ? 'good' : `${(lastsMs / 1000).toFixed(1)} s`;
   return `at ${(atMs / 1000).toFixed(1)} s ${target} ${kind} for ${duration}`;

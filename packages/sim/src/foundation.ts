@@ -1,4 +1,7 @@
-/** What is stored once the first API server of a cluster has started: the same in every world, and so made once. */
+/**
+ * Bootstrap snapshot: the store after the first start of the API server. It is the same in every simulation and
+ * therefore created once.
+ */
 import { startApiServer } from '@kruise/apiserver/server';
 import { installKruiseKinds, kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
 import { seededRandom } from '@kruise/values/random';
@@ -8,12 +11,15 @@ import { createDisk, type KeptVersion } from './disk.ts';
 import { createBudget } from './endless.ts';
 import { beginLife } from './life.ts';
 
-/** When every world begins. */
+/** Start time of every simulation. */
 export const worldStart = instantOf(2026, 1, 1);
 
 let laid: Promise<readonly KeptVersion[]> | undefined;
 
-/** What the first server of a cluster, with Kruise's kinds, leaves on its disk before anyone asks it for anything. */
+/**
+ * Returns the versions that the first API server of a cluster, with Kruise's CRDs, has stored before it serves
+ * requests.
+ */
 export function foundation(): Promise<readonly KeptVersion[]> {
   laid ??= lay();
   return laid;
@@ -35,13 +41,13 @@ async function lay(): Promise<readonly KeptVersion[]> {
   });
   const server = await driven(clock, starting);
   await driven(clock, installKruiseKinds(server.core));
-  if (failures.length > 0) throw new AggregateError(failures, 'the first server did not start well');
+  if (failures.length > 0) throw new AggregateError(failures, 'the first API server failed to start');
   life.release();
   void server.close();
   return versions;
 }
 
-/** Lets time pass until something is done. */
+/** Advances the virtual time until a promise settles. */
 export async function driven<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
   let isDone = false;
   const settle = () => {

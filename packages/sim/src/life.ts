@@ -2,26 +2,26 @@ import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 
 /**
- * The time from the start of a process to its end. A process that has crashed does nothing more: its timers do not
- * fire, and nobody's answer reaches it. Nothing in it learns that it is over.
+ * Lifetime of a process. A process that has crashed does nothing more: its timers do not fire and no response reaches
+ * it. Its code is not notified of the end.
  */
 export type Life = {
-  /** The world's time, as long as this lasts; a clock that is wrong is ahead of it or behind. */
+  /** Virtual time while the process lives. A wrong clock is ahead or behind. */
   readonly clock: Clock;
-  /** The world's time, however wrong its clock is. */
+  /** Virtual time, independent of a wrong clock. */
   trueTime(): Instant;
   isOver(): boolean;
-  /** Asks it to stop in good order. Nobody does before the world is over: processes of these worlds crash. */
+  /** Requests a graceful stop. It is aborted only at the end of the simulation, because simulated processes crash. */
   readonly stopping: AbortSignal;
-  /** Ends it, at once and for good. */
+  /** Ends the process immediately and permanently. */
   end(): void;
-  /** Lets go of it once nobody looks any more: what waits for a signal is kept in memory until it comes. */
+  /** Releases the process at the end of the simulation: code that waits for the signal would stay in memory. */
   release(): void;
-  /** Has someone called when it ends; returns what takes that back. */
+  /** Registers a listener for the end; returns a function that removes it. */
   onEnd(listener: () => void): () => void;
 };
 
-/** A life on the world's time. `aheadMs` is read anew whenever time is told. */
+/** Starts a lifetime on virtual time. `aheadMs` is evaluated on every read of the clock. */
 export function beginLife(world: Clock, aheadMs: () => number = () => 0): Life {
   let over = false;
   const stop = new AbortController();

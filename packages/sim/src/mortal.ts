@@ -1,12 +1,15 @@
-/** What a process speaks with, as long as it lives: whatever is asked of others goes on without it. */
+/** Limits the interfaces of a process to its lifetime: operations that it started on others continue after its end. */
 import type { Life } from './life.ts';
 
-/** Told of each call a process makes, just before it is made and just after. Either is a moment to die in. */
+/** Called just before and just after each call of a process. Either is a point at which the process can crash. */
 export type CallListener = { before(): void; after(): void };
 
 const silence: CallListener = { before() {}, after() {} };
 
-/** Something whose answers and events reach a process only while it lives, and which hears nothing of it after. */
+/**
+ * Wraps an object so that its results and events reach a process only while the process lives. A process that has ended
+ * makes no more calls.
+ */
 export function heardOnlyAlive<T extends object>(object: T, life: Life, listener = silence): T {
   return new Proxy(object, {
     get(target, property) {
@@ -26,7 +29,7 @@ export function heardOnlyAlive<T extends object>(object: T, life: Life, listener
   });
 }
 
-/** What the dead are answered, whether they wait for one thing or for many. */
+/** Result for a process that has ended, as a promise or as an async iterable: it never settles. */
 const nothingEver = Object.assign(new Promise<never>(() => {}), {
   [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }),
 });

@@ -1,7 +1,7 @@
 /**
- * The way from a process to the API server, and what can go wrong on it. Requests and answers take time; either may be
- * lost, which the process notices only when it has waited too long; a server that ends breaks its connections; a
- * process that ends hears nothing any more.
+ * Network between a process and the API server, with injected faults. Requests and responses have latency. Either may
+ * be lost, which the process notices only by a timeout. A server that ends resets its connections. A process that has
+ * ended receives nothing.
  */
 import { TransportError } from '@kruise/client/http-transport';
 import type { ApiAnswer, ApiRequest, Transport, WatchEvent } from '@kruise/client/transport';
@@ -10,23 +10,23 @@ import { linkedController } from '@kruise/values/linked-controller';
 import { type Random, randomInteger } from '@kruise/values/random';
 import type { Life } from './life.ts';
 
-/** How things stand between a process and the server; faults change it for a while. */
+/** Network conditions between a process and the API server. Faults change them for a while. */
 export type Weather = {
-  /** How long one way takes: between these. */
+  /** Range of the one-way latency. */
   readonly latencyMs: readonly [number, number];
-  /** How much longer what a watch tells takes. */
+  /** Additional latency of watch events. */
   readonly watchLagMs: number;
-  /** Nothing gets through. */
+  /** Partition: no message passes. */
   readonly isCut: boolean;
-  /** Of a thousand requests, so many are lost on the way there. */
+  /** Requests per thousand that are lost on the way to the server. */
   readonly lostRequests: number;
-  /** Of a thousand answers, so many are lost: what was asked has been done. */
+  /** Responses per thousand that are lost although the request was executed. */
   readonly lostAnswers: number;
-  /** Of a thousand requests, so many are refused because there are too many. */
+  /** Requests per thousand that are rejected with 429. */
   readonly refused: number;
-  /** Of a thousand requests, so many end in an error of the server. */
+  /** Requests per thousand that fail with 500. */
   readonly failed: number;
-  /** Of a thousand events of a watch, after so many the connection breaks. */
+  /** Watch events per thousand after which the connection breaks. */
   readonly brokenWatches: number;
 };
 
@@ -41,21 +41,21 @@ export const fairWeather: Weather = {
   brokenWatches: 0,
 };
 
-/** A server, and the way to it. */
+/** A running API server and its transport. */
 export type Server = { readonly life: Life; readonly transport: Transport };
 
-/** How long a process waits for an answer. */
+/** Timeout of a request. */
 const patienceMs = 10_000;
 
 export type LinkOptions = {
   readonly life: Life;
   readonly random: Random;
   readonly weather: () => Weather;
-  /** The server as it is now; nobody, while it is down. */
+  /** The current API server; undefined while it is down. */
   readonly server: () => Server | undefined;
 };
 
-/** A process's way to the server. */
+/** Creates the transport of a process to the API server. */
 export function link({ life, random, weather, server }: LinkOptions): Transport {
   const { clock } = life;
   const happens = (perThousand: number) => perThousand > 0 && randomInteger(random, 1000) < perThousand;
@@ -68,7 +68,7 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
   life.stopping.addEventListener('abort', () => {
     for (const reject of waiting) reject(connectionReset());
   });
-  /** Waits, and never comes back to a process that has ended. */
+  /** Waits, and never resolves for a process that has ended. */
   const pass = (delayMs: number): Promise<void> =>
     new Promise((resolve, reject) => {
       if (life.stopping.aborted) return reject(connectionReset());
@@ -90,7 +90,7 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
     if (!found) throw new TransportError('connection refused', { wasSent: false });
     const { refused, failed } = weather();
     if (happens(refused)) throw tooManyRequests('too many requests, please try again later', 1);
-    if (happens(failed)) throw internalError('the server is not well');
+    if (happens(failed)) throw internalError('injected server error');
     return found;
   }
 
@@ -129,8 +129,8 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
       try {
         for await (const event of transport.watch({ ...asked, signal: stop.signal })) {
           if (happens(weather().brokenWatches)) throw connectionReset();
-          // What is late makes what comes after it late, too: a connection keeps the order. It does not go by the clock of
-          // who listens: one that is put back would keep everything from it until it has caught up.
+          // A late event delays the events after it, because a connection keeps their order. The delay does not depend
+          // on the clock of the receiver: a clock that is set back would hold all events until it has caught up.
           due = Math.max(due, life.trueTime() + latency() + weather().watchLagMs);
           queue.push({ event, due });
           tell();
@@ -166,7 +166,7 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
   return { request, watch };
 }
 
-/** A way on which Events are lost, and their senders told that all is well. */
+/** Returns a transport that drops Events and reports success to their senders. */
 export function withoutEvents(way: Transport): Transport {
   return {
     watch: (asked) => way.watch(asked),
@@ -183,7 +183,7 @@ function connectionReset(): TransportError {
   return new TransportError('connection reset', { wasSent: true });
 }
 
-/** What a server answers, or that its connections broke when it ended. */
+/** Returns the response of a server, or rejects if the server ends before it responds. */
 export function whileAlive<T>(server: Life, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const forget = server.onEnd(() => reject(connectionReset()));
@@ -191,7 +191,7 @@ export function whileAlive<T>(server: Life, answer: Promise<T>): Promise<T> {
   });
 }
 
-/** What came of it, so that an error, too, takes its time on the way back. */
+/** Returns the outcome, so that an error has latency on the way back, too. */
 async function settled<T>(promise: Promise<T>): Promise<{ readonly value: T } | { readonly error: unknown }> {
   try {
     return { value: await promise };

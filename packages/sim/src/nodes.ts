@@ -11,19 +11,21 @@ import { seededRandom } from '@kruise/values/random';
 import { heardOnlyAlive } from './mortal.ts';
 import type { Program } from './world.ts';
 
-/** Machines: their containers run on, whatever becomes of the kubelets, until a machine itself is switched off. */
+/**
+ * Simulated machines. Their containers keep running, whatever happens to the kubelets, until the machine loses power.
+ */
 export type Machines = {
-  /** The kubelet of each machine. */
+  /** Kubelet of each machine. */
   readonly kubelets: readonly Program[];
   /** Returns the running containers of all machines. */
   running(): Iterable<SeenContainer>;
   /** Returns a container by its id, if it was ever started. */
   container(id: string): SeenContainer | undefined;
-  /** Whether a container of a Pod, by its uid, has ever run. */
+  /** Returns whether a container of a Pod, by its uid, was ever started. */
   hasRun(uid: string): boolean;
-  /** What runs containers on a machine. */
+  /** Returns the container runtime of a machine. */
   runtimeOf(name: string): NodeRuntime;
-  /** Ends all that runs on a machine, as a power failure does. */
+  /** Stops everything on a machine, like a power failure. */
   switchOff(name: string): Promise<void>;
 };
 
@@ -39,10 +41,10 @@ export type SeenContainer = {
   readonly isRunning: boolean;
 };
 
-/** Small machines, so that there is not always room. */
+/** Small machines, so that Pods do not always fit. */
 const smallCapacity: ResourceList = { cpu: '1600m', memory: '4Gi' };
 
-/** Machines called `node-1`, `node-2`, … on the world's time. */
+/** Creates machines `node-1`, `node-2`, … on virtual time. */
 export function createMachines(clock: Clock, seed: string, count: number, capacity = smallCapacity): Machines {
   const network = createSimulatedNetwork();
   const registry = createRegistry();
@@ -69,7 +71,7 @@ export function createMachines(clock: Clock, seed: string, count: number, capaci
             nodeName: name,
             addresses: [address],
             capacity,
-            // Requests that fail are what this world is about.
+            // Failed requests are expected here.
             log: silentLog,
           },
           life.stopping,

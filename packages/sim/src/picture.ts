@@ -1,4 +1,4 @@
-/** A story as a picture: each workload's available Pods over time, and above them what went wrong. */
+/** Renders a timeline as a chart: the available Pods of each workload over time, with the faults above. */
 import type { Story } from './play.ts';
 import type { Sample } from './story.ts';
 
@@ -7,7 +7,7 @@ const margin = { left: 180, right: 20, top: 30 };
 const laneHeight = 60;
 const faultHeight = 18;
 
-/** Draws a story as an SVG document. */
+/** Renders a timeline as an SVG document. */
 export function drawStory({ plan, lengthMs, samples }: Story): string {
   const x = (atMs: number) =>
     margin.left + ((width - margin.left - margin.right) * Math.min(Math.max(atMs, 0), lengthMs)) / lengthMs;
@@ -42,7 +42,7 @@ function lane(
 ): string {
   const most = Math.max(1, ...samples.map(({ available, wanted }) => Math.max(available, wanted)));
   const y = (count: number) => top + laneHeight - 12 - ((laneHeight - 20) * count) / most;
-  /** What stays as it is until the next sample, as stairs. */
+  /** Returns a step line: a value holds until the next sample. */
   const stairs = (of: (sample: Sample) => number): string =>
     samples
       .map((sample, index) => {
@@ -53,7 +53,7 @@ function lane(
   const last = samples.at(-1);
   return [
     label(top + laneHeight / 2, name),
-    `<text x="${margin.left - 8}" y="${top + laneHeight / 2 + 14}" text-anchor="end" fill="#777">${last?.available} of ${last?.wanted} in the end</text>`,
+    `<text x="${margin.left - 8}" y="${top + laneHeight / 2 + 14}" text-anchor="end" fill="#777">${last?.available} of ${last?.wanted} available at the end</text>`,
     `<polyline points="${stairs(({ wanted }) => wanted)}" fill="none" stroke="#999" stroke-dasharray="4 2"/>`,
     `<polyline points="${stairs(({ available }) => available)}" fill="none" stroke="#2a8a4a" stroke-width="2"/>`,
   ].join('');
@@ -67,7 +67,7 @@ function tick(x: number, atMs: number, height: number): string {
   return `<line x1="${x}" x2="${x}" y1="${margin.top - 6}" y2="${height - 10}" stroke="#eee"/><text x="${x}" y="${margin.top - 12}" text-anchor="middle" fill="#777">${atMs / 60_000} min</text>`;
 }
 
-/** About ten of them, at whole minutes. */
+/** Returns about ten ticks, at whole minutes. */
 function ticks(lengthMs: number): readonly number[] {
   const step = Math.max(1, Math.ceil(lengthMs / 60_000 / 10)) * 60_000;
   return Array.from({ length: Math.floor(lengthMs / step) + 1 }, (_, index) => index * step);

@@ -4,7 +4,7 @@ import { parsePlan } from './plan.ts';
 
 const names = ['apiserver', 'node-1'];
 
-test('a plan has faults and deeds, each at its time', () => {
+test('a plan has faults and user actions with their times', () => {
   const plan = parsePlan(
     `
 - {at: 3m, what: loses power, which: node-1, for: 90s}
@@ -31,24 +31,24 @@ const refused = [
   {
     name: 'an unknown fault',
     text: '- {what: explodes, which: node-1}',
-    why: /entry 1 of the plan says that something explodes/,
+    why: /entry 1 of the plan has an unknown fault explodes/,
   },
   {
     name: 'an unknown process',
     text: '- {what: crashes, which: node-9}',
-    why: /is about node-9: there is apiserver, node-1/,
+    why: /has an unknown target node-9: use one of apiserver, node-1/,
   },
-  { name: 'an unknown field', text: '- {what: crashes, which: node-1, until: 3m}', why: /has until/ },
+  { name: 'an unknown field', text: '- {what: crashes, which: node-1, until: 3m}', why: /has an unknown field until/ },
   {
     name: 'a time without a unit',
     text: '- {at: 3, what: crashes, which: node-1}',
-    why: /is at 3, which is no duration/,
+    why: /has at: 3, which is not a duration/,
   },
-  { name: 'a target that names no kind', text: '- {delete: web}', why: /names web/ },
-  { name: 'what is no list', text: 'at: 3m', why: /a plan is a list/ },
+  { name: 'a target without a kind', text: '- {delete: web}', why: /has the target web/ },
+  { name: 'an object instead of a list', text: 'at: 3m', why: /the plan must be a list/ },
 ];
 for (const { name, text, why } of refused) {
-  test(`a plan with ${name} is refused`, () => {
+  test(`a plan with ${name} is rejected`, () => {
     assert.throws(() => parsePlan(text, names), why);
   });
 }

@@ -15,7 +15,7 @@ const web = {
   spec: { replicas: 3, selector: { matchLabels: { app: 'web' } }, template: template('nginx:1.25') },
 };
 
-test('a story tells of a lost node as a person would, and can be drawn', async () => {
+test('a timeline reports a node failure and renders as SVG', async () => {
   const lines: string[] = [];
   const text = '- {at: 1m, what: loses power, which: node-2, for: 2m}';
   const story = await play({
@@ -27,12 +27,12 @@ test('a story tells of a lost node as a person would, and can be drawn', async (
     tell: (atMs, line) => lines.push(`${Math.floor(atMs / 60_000)} ${line}`),
   });
   for (const expected of [
-    '0 a user makes Deployment web',
+    '0 a user creates Deployment web',
     '0 Deployment web: 3 of 3 available',
     '1 node-2 loses power, for 120 s',
     '1 node-2 is not ready',
     '1 Deployment web: 2 of 3 available',
-    '3 node-2 is well again',
+    '3 node-2 recovers',
     '3 Deployment web: 3 of 3 available',
   ]) {
     assert.ok(lines.includes(expected), expected);

@@ -1,4 +1,4 @@
-/** One's own manifests on virtual time, with a plan of what goes wrong: what happens, line by line. */
+/** Applies the manifests of a user to a simulated cluster, with a plan of faults, and reports every change. */
 import { type Node, node } from '@kruise/api/core/node';
 import { pathOf } from '@kruise/client/client';
 import type { KubernetesObject } from '@kruise/client/object-key';
@@ -15,16 +15,16 @@ import type { World } from './world.ts';
 
 export type PlayOptions = {
   readonly manifests: readonly KubernetesObject[];
-  /** Made for the names of the processes there are. */
+  /** Creates the plan for the processes of the simulation. */
   readonly plan: (names: readonly string[]) => Plan;
   readonly minutes: number;
   readonly seed: string;
   readonly nodes: number;
-  /** Told each line as it happens. */
+  /** Called for each line as it happens. */
   readonly tell: (atMs: number, line: string) => void;
 };
 
-/** What happened, for those who would draw it. */
+/** Result of a simulation, for rendering. */
 export type Story = {
   readonly plan: Plan;
   readonly lengthMs: number;
@@ -32,11 +32,11 @@ export type Story = {
 };
 
 const user = { username: 'user', groups: ['system:masters', 'system:authenticated'] };
-/** How long a user tries what does not work at once. */
+/** Maximum time and interval of retries of a user action. */
 const patienceMs = 60_000;
 const retryMs = 500;
 
-/** Plays a plan with manifests that are applied once every node is ready. */
+/** Runs a plan. The manifests are applied once every node is ready. */
 export async function play({ manifests, minutes, seed, nodes, tell, ...options }: PlayOptions): Promise<Story> {
   const narrator = createNarrator();
   let begin = Number.POSITIVE_INFINITY;
@@ -54,14 +54,14 @@ export async function play({ manifests, minutes, seed, nodes, tell, ...options }
   begin = world.clock.now();
   for (const manifest of manifests) {
     await stage.during(insist(world, (transport) => make(world, transport, manifest)));
-    tell(since(), `a user makes ${manifest.kind} ${manifest.metadata.name}`);
+    tell(since(), `a user creates ${manifest.kind} ${manifest.metadata.name}`);
   }
   for (const fault of plan.faults) {
     world.clock.setTimer(fault.atMs - since(), () => {
       tell(since(), `${fault.target} ${fault.kind}, for ${(fault.lastsMs / 1000).toFixed(0)} s`);
       befall(world, machines, fault, () => {});
     });
-    world.clock.setTimer(fault.atMs + fault.lastsMs - since(), () => tell(since(), `${fault.target} is well again`));
+    world.clock.setTimer(fault.atMs + fault.lastsMs - since(), () => tell(since(), `${fault.target} recovers`));
   }
   for (const deed of plan.deeds)
     world.clock.setTimer(deed.atMs - since(), () => void perform(world, deed, since, tell));
@@ -72,7 +72,7 @@ export async function play({ manifests, minutes, seed, nodes, tell, ...options }
 
 const isReady = ({ status }: Node) => isConditionTrue(status?.conditions, 'Ready');
 
-/** Tries until it works, or can never work, or has taken too long. */
+/** Retries until the attempt succeeds, fails permanently or times out. */
 async function insist(world: World, attempt: (transport: Transport) => Promise<void>): Promise<void> {
   const latest = world.clock.now() + patienceMs;
   for (;;) {
@@ -90,7 +90,7 @@ async function insist(world: World, attempt: (transport: Transport) => Promise<v
 
 function kindOf(world: World, isIt: (kind: Kind) => boolean, name: string): Kind {
   const found = [...(world.server()?.core.resources.all() ?? [])].find(({ kind }) => isIt(kind));
-  if (!found) throw new Error(`there is no kind ${name}`);
+  if (!found) throw new Error(`unknown kind ${name}`);
   return found.kind;
 }
 
@@ -126,11 +126,11 @@ async function perform(
     });
     tell(since(), `a user ${what}`);
   } catch (error) {
-    tell(since(), `a user ${what}, in vain: ${error instanceof Error ? error.message : String(error)}`);
+    tell(since(), `a user ${what}, which fails: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-/** As kubectl does it: lists by their keys where the kind has such, else whole. */
+/** Patches as kubectl does: strategic merge patch where the kind supports it, otherwise merge patch. */
 async function change(transport: Transport, path: string, body: object): Promise<void> {
   const patch = (contentType: string) => transport.request({ method: 'PATCH', path, contentType, body });
   try {

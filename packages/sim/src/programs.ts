@@ -1,4 +1,4 @@
-/** The components of a cluster as programs, each with its own way to the server, its own caches and its own lease. */
+/** Components of a cluster as programs, each with its own transport, caches and lease. */
 import { namespace as namespaceKind } from '@kruise/api/core/namespace';
 import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/service-account-user';
 import type { User } from '@kruise/apiserver/user';
@@ -28,18 +28,18 @@ function account(namespace: string, name: string): User {
   return user(serviceAccountUsername(namespace, name), serviceAccountGroups(namespace));
 }
 
-/** What may be unusual about a program. */
+/** Non-default options of a program. */
 export type ProgramOptions = Pick<RunOptions, 'adapt' | 'expectationTimeoutMs'> & {
-  /** Several of a kind share a lease. */
+  /** Process name; replicas of a component share a lease. */
   readonly name?: string;
-  /** The gates of kruise-manager, where it does not run with all its features; asked for each time it is started. */
+  /** Feature gates of kruise-manager, evaluated on each start; by default all features are enabled. */
   readonly gates?: () => Partial<FeatureGates>;
 };
 
-/** As seldom as leases may well be renewed: nothing else is written so often. */
+/** Renewal period of leases. It is as long as is safe, because nothing else is written so often. */
 const retryPeriodSeconds = 5;
 
-/** What every component is run with. */
+/** Returns the options that every component runs with. */
 function partsOf(
   context: ProcessContext,
   name: string,
@@ -98,13 +98,14 @@ export function schedulerProgram(options: ProgramOptions = {}): Program {
   };
 }
 
-/** kruise-manager, with all its features unless it is told otherwise. */
+/** kruise-manager, by default with all features enabled. */
 export function managerProgram(options: ProgramOptions = {}): Program {
   const settings = () => managerSettings({ gates: featureGates(options.gates?.() ?? allFeatureGates) });
   const { name = 'manager' } = options;
   return {
     name,
-    // Or objects of its kinds are taken without their defaults, and of a StatefulSet what is changed later is refused (s53-7784).
+    // Without the webhooks, objects would be created without defaults, and later updates of a StatefulSet would be
+    // rejected (seed s53-7784).
     async install(client) {
       const { namespace } = settings();
       if (name === 'manager') await client.create(namespaceKind, { metadata: { name: namespace } });
@@ -127,7 +128,7 @@ export function managerProgram(options: ProgramOptions = {}): Program {
   };
 }
 
-/** What makes volumes of directories on machines. */
+/** Provisions volumes from directories on machines. */
 export function storageProgram(machines: Pick<Machines, 'runtimeOf'>): Program {
   return {
     name: 'storage',
@@ -172,10 +173,10 @@ const leading = {
   manager: managerProgram,
 };
 
-/** A component of which one leads, and others stand by. */
+/** A component with leader election. */
 export type Leading = keyof typeof leading;
 
-/** The control plane as it usually is, and a second one of each component that is to have one. */
+/** Returns the default control plane, and a second replica of each component in `doubled`. */
 export function controlPlane(options: ProgramOptions = {}, doubled: readonly Leading[] = []): readonly Program[] {
   return [
     ...Object.values(leading).map((program) => program(options)),

@@ -30,13 +30,13 @@ for (const kind of kinds) {
     });
     assert.equal(failure, undefined, `${failure?.invariant}: ${failure?.why}`);
     const created = lines.flatMap((line) => /^([\d.]+) put \/registry\/pods\//.exec(line)?.[1] ?? []).map(Number);
-    // A quota of two Pods leaves room for the first.
+    // A quota of two Pods admits the first.
     const first = kind === 'exceeds a quota' ? created.at(-1) : created[0];
     assert.ok(first !== undefined && first >= 30, `a Pod was created after ${first} s`);
   });
 }
 
-test('refusals of one request, for a while and for good are drawn, in some worlds only', () => {
+test('some simulations have rejections: of one request, for a while or permanent', () => {
   const drawn = Array.from({ length: 200 }, (_, index) =>
     drawRefusals(seededRandom(`refusals ${index}`), 60_000, 60_000),
   );

@@ -1,6 +1,6 @@
 /**
- * Writes that the API server refuses: once, for a while or for good. Policies, quotas and webhooks are the real
- * objects, written by a user and deleted again; validation is a rule of the server itself, and is injected there.
+ * Writes that the API server rejects: once, for a while or permanently. Policies, quotas and webhooks are real objects
+ * that a user creates and deletes; validation errors are injected into the server.
  */
 import { validatingAdmissionPolicy } from '@kruise/api/admissionregistration/validatingadmissionpolicy';
 import { validatingAdmissionPolicyBinding } from '@kruise/api/admissionregistration/validatingadmissionpolicybinding';
@@ -13,7 +13,7 @@ import { after } from '@kruise/values/clock';
 import { pick, type Random, randomInteger } from '@kruise/values/random';
 import type { Heard, World } from './world.ts';
 
-/** Writes that are refused together. */
+/** Writes that are rejected together. */
 type Scope = {
   readonly operations: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
   readonly groups: readonly string[];
@@ -56,20 +56,20 @@ export type Refusal = {
   readonly lastsMs: number;
 };
 
-/** Duration of a refusal that is never lifted: it is longer than every world. */
+/** Duration of a permanent rejection: longer than every simulation. */
 export const forGoodMs = 24 * 3_600_000;
 
-/** Duration of a refusal of one request, if the mechanism can count, and of a few if it cannot. */
+/** Duration of a rejection of one request, if the mechanism can count, and of a few requests otherwise. */
 const onceMs = 500;
 
-/** Number of worlds of which one has refused writes. */
+/** One of so many simulations has rejected writes. */
 const worldsPerRefusal = 3;
 
 export function isRefusal(fault: { readonly kind: string }): fault is Refusal {
   return (refusalKinds as readonly string[]).includes(fault.kind);
 }
 
-/** Draws the refusals of a scenario of a duration: none, in most worlds. */
+/** Draws the rejections of a scenario; most simulations have none. */
 export function drawRefusals(random: Random, durationMs: number, longestMs: number): readonly Refusal[] {
   if (randomInteger(random, worldsPerRefusal) !== 0) return [];
   return Array.from({ length: 1 + randomInteger(random, 2) }, (): Refusal => {
@@ -81,17 +81,17 @@ export function drawRefusals(random: Random, durationMs: number, longestMs: numb
   });
 }
 
-/** Refuses writes from now on, and lifts the refusal after its duration. */
+/** Rejects writes from now on, and stops after the duration. */
 export function refuseWrites(world: World, refusal: Refusal, client: () => Client | undefined): void {
   const { kind, target, lastsMs } = refusal;
   const scope: Scope = scopes[target];
   const name = `refusal-${refusal.atMs}`;
   const isOnce = lastsMs <= onceMs;
-  /** Calls `end` after the duration of the refusal, unless it is for good. */
+  /** Calls `end` after the duration, unless the rejection is permanent. */
   const ended = (end: () => void) => {
     if (lastsMs < forGoodMs) world.clock.setTimer(lastsMs, end);
   };
-  /** Writes an object and deletes it in the end, retrying each until it succeeds. */
+  /** Creates an object and deletes it at the end; retries both until they succeed. */
   const during = (create: (client: Client) => Promise<unknown>, remove: (client: Client) => Promise<unknown>) => {
     const created = persist(world, client, create);
     ended(() => void created.then(() => persist(world, client, remove)));
@@ -184,7 +184,7 @@ async function persist(
     try {
       if (found) return void (await attempt(found));
     } catch {
-      // The server may be down, or answer too late. The attempt is repeated until it succeeds.
+      // The API server may be down or respond too late. The attempt is repeated until it succeeds.
     }
     await after(world.clock, retryMs);
   }
@@ -219,7 +219,7 @@ const operationOf: { readonly [method: string]: string } = {
   DELETE: 'DELETE',
 };
 
-/** Reports whether a request of a component is in a scope. */
+/** Returns whether a request of a component is in a scope. */
 function isMeant({ user, request }: Heard, { operations, groups, resources }: Scope): boolean {
   if (user.username === 'user' || !(operations as readonly string[]).includes(operationOf[request.method] ?? ''))
     return false;

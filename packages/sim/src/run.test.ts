@@ -9,7 +9,7 @@ import { workloads } from './workloads.ts';
 
 const minutes = 1;
 
-/** The first seed that has users make every kind of workload. */
+/** Returns the first seed whose users create every kind of workload. */
 function fullSeed(): string {
   for (let number = 1; ; number++) {
     const seed = `full-${number}`;
@@ -21,7 +21,7 @@ function fullSeed(): string {
   }
 }
 
-test('a world with every workload is the same in two processes, wherever they run and whatever ran before', async () => {
+test('a simulation with every workload has the same trace in two processes, whatever their environment and history', async () => {
   const seed = fullSeed();
   const code = `
     const { run } = await import(${JSON.stringify(new URL('./run.ts', import.meta.url).href)});
@@ -36,13 +36,13 @@ test('a world with every workload is the same in two processes, wherever they ru
   assert.equal((await other).stdout.trim(), trace);
 });
 
-test('another seed is another world', async () => {
+test('another seed gives another simulation', async () => {
   const [one, other] = await Promise.all([run({ seed: 'one', minutes }), run({ seed: 'other', minutes })]);
   assert.notEqual(one.trace, other.trace);
 });
 
-test('a cluster whose machine loses power for good is never at rest', async () => {
+test('a cluster with a machine that loses power permanently never converges', async () => {
   const forever = { kind: 'loses power', target: 'node-1', atMs: 1000, lastsMs: 40 * 60_000 } as const;
   const { failure } = await run({ seed: 'dark', minutes, faults: [forever], patienceMinutes: 2 });
-  assert.equal(failure?.invariant, 'everything comes to rest');
+  assert.equal(failure?.invariant, 'the cluster converges');
 });

@@ -1,4 +1,7 @@
-/** One world from its seed: users act, things go wrong, and then nothing does any more and all must come to rest. */
+/**
+ * Runs one simulation from its seed: users act, faults are injected, and then, without faults, the cluster must
+ * converge.
+ */
 import { createHash } from 'node:crypto';
 import { type Client, createClient } from '@kruise/client/client';
 import type { Controller, Runnable } from '@kruise/client/controller';
@@ -24,56 +27,58 @@ import { drawSteps, type Step } from './scenario.ts';
 import { type View, viewOf } from './view.ts';
 import { createWorld, type Program, type World } from './world.ts';
 
-/** What a world is made of, where it is not as usual. */
+/** Non-default parts of a simulation. */
 export type Parts = {
-  /** What the programs of the control plane run with. */
+  /** Options of the control plane's programs. */
   readonly control?: ProgramOptions;
-  /** The programs, those of machines included, in place of the usual ones. */
+  /** Replaces the programs, including the kubelets. */
   readonly programs?: (usual: readonly Program[]) => readonly Program[];
   readonly createDisk?: typeof createDisk;
 };
 
 export type RunOptions = {
   readonly seed: string;
-  /** How long users act and things go wrong. */
+  /** Duration of user actions and fault injection. */
   readonly minutes?: number;
-  /** How long everything has to come to rest once nothing goes wrong any more, or faults have had their time. */
+  /** Maximum time to converge after the last fault. */
   readonly patienceMinutes?: number;
-  /** What goes wrong, in place of what the seed says. */
+  /** Faults to inject instead of those of the seed. */
   readonly faults?: readonly Fault[];
   readonly parts?: Parts;
   readonly freezesObjects?: boolean;
-  /** The one kind of workload there is, in place of those the seed says. */
+  /** The only kind of workload, instead of those of the seed. */
   readonly only?: Kind;
-  /** Told what happens, as it happens. */
+  /** Called for each event as it happens. */
   readonly tell?: (line: string) => void;
 };
 
-/** How a world went. */
+/** Result of a simulation. */
 export type Result = {
   readonly seed: string;
-  /** What was broken, and when; nothing, if all held. */
+  /** The violated invariant; undefined if all hold. */
   readonly failure?: { readonly invariant: string; readonly why: string; readonly atMs: number };
   readonly faults: readonly Fault[];
-  /** A digest of all that was written, to the byte, and when: the same for the same seed. */
+  /** Digest of all writes, with their bytes and times: the same for the same seed. */
   readonly trace: string;
   readonly simulatedMs: number;
   readonly revisions: number;
-  /** What the controllers did, and how often. */
+  /** Actions of the controllers with their counts. */
   readonly reached: Readonly<Reached>;
-  /** The cluster as it was in the end, if there was a server to ask. */
+  /** Final state of the cluster, if the API server is up. */
   readonly view?: View;
 };
 
-const atRest = 'everything comes to rest';
-const nothingAtRest = 'nothing is written at rest';
+const atRest = 'the cluster converges';
+const nothingAtRest = 'nothing is written after convergence';
 const starts = 'a cluster starts';
-const comesToAnEnd = 'a world comes to its end';
+const comesToAnEnd = 'a simulation terminates';
 const defaultMinutes = 3;
-/** Nodes that were lost are noticed after 50 s, their Pods evicted after 300 s more, and failed Jobs wait up to 10 min. */
+/**
+ * Lost nodes are detected after 50 s, their Pods are evicted 300 s later, and failed Jobs back off for up to 10 min.
+ */
 const defaultPatienceMinutes = 20;
 const machineCount = 3;
-/** Whom another stands by for. Nobody, mostly: a second process costs time, and has to do with its own component alone. */
+/** Components with a standby replica. Mostly none: a second process costs time and concerns only its own component. */
 const doublings: readonly (readonly Leading[])[] = [
   [],
   [],
@@ -82,16 +87,16 @@ const doublings: readonly (readonly Leading[])[] = [
   ['manager'],
   ['controller-manager', 'scheduler'],
 ];
-/** Events are for people to read and nothing depends on them, but they are a quarter of what is written. */
+/** Nothing depends on Events, but they are a quarter of all writes. */
 const worldsPerEvents = 4;
-/** How long nothing may be amiss before it is believed that all is at rest. */
+/** Time without an error after which the cluster counts as converged. */
 const quietMs = 5000;
-/** Time without writes in a stable world, and time for which writes that are refused for good are observed. */
+/** Time without writes after convergence, and time for which permanently rejected writes are observed. */
 const stillMs = 90_000;
 const refusedMs = 300_000;
-/** Writes that a stable world may have: heartbeats, leases, Events, and image pulls, which time out by the clock. */
+/** Writes that are allowed after convergence: heartbeats, leases, Events, and image pulls, which time out. */
 const heartbeats = /^\/registry\/(?:leases|events|minions|apps\.kruise\.io\/(?:nodeimages|imagepulljobs))\//;
-/** Worlds write a few thousand times. Who writes without end keeps time from passing, and would never be found out. */
+/** Simulations have a few thousand writes. Endless writes keep time from advancing and would never be detected. */
 const mostRevisions = 30_000;
 
 export async function run(options: RunOptions): Promise<Result> {
@@ -133,7 +138,7 @@ export async function run(options: RunOptions): Promise<Result> {
   world.onWrite(({ deleted, key, revision, value }) => {
     revisions++;
     lastKey = key;
-    // Nothing that must hold is about these, and they are most of what is written.
+    // No invariant depends on these keys, and they are the majority of all writes.
     if (!/^\/registry\/(?:leases|events)\//.test(key)) changes++;
     if (!heartbeats.test(key)) lastChange = { key, at: world.clock.now() };
     const line = `${since()} ${deleted ? 'delete' : 'put'} ${key} ${revision}`;
@@ -180,7 +185,7 @@ export async function run(options: RunOptions): Promise<Result> {
     return undefined;
   };
 
-  /** Runs the whole scenario, and judges it. */
+  /** Runs the whole scenario and returns the first violation. */
   const judge = async (): Promise<Broken | undefined> => {
     try {
       await world.start();
@@ -197,13 +202,13 @@ export async function run(options: RunOptions): Promise<Result> {
     const healed = Math.max(durationMs, ...ends);
     const failed = await pass(begin + healed);
     if (failed) return failed;
-    // A world with a refusal for good never becomes stable, but must not retry without end.
+    // A simulation with a permanent rejection never converges, but must not retry endlessly.
     if (faults.some((fault) => isRefusal(fault) && fault.lastsMs >= forGoodMs)) return pass(clock.now() + refusedMs);
     const latest = begin + healed + patienceMinutes * 60_000;
     for (let quietSince = Number.POSITIVE_INFINITY; ; ) {
       const found = await pass(Math.min(clock.now() + 1000, latest));
       if (found) return found;
-      const why = left > 0 ? 'a user has not had his way' : restless();
+      const why = left > 0 ? 'a user action has not succeeded' : restless();
       if (why === undefined) {
         quietSince = Math.min(quietSince, clock.now());
         if (clock.now() - quietSince >= quietMs) break;
@@ -245,7 +250,10 @@ export async function run(options: RunOptions): Promise<Result> {
   };
 }
 
-/** Returns the companions of a world: those of its seed or, if the world is for one kind alone, that one or none. */
+/**
+ * Returns the companions of a simulation: those of its seed or, if the simulation is for one kind only, the companion
+ * of that kind, if any.
+ */
 function companionsOf({ seed, only }: RunOptions): readonly Companion[] {
   return only ? companions.filter(({ kind }) => kind === only) : drawCompanions(seededRandom(`${seed} companions`));
 }
@@ -259,15 +267,15 @@ function stepsOf({ seed, only }: RunOptions, beside: readonly Companion[], durat
   return [...usual, ...drawn].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** Time until a node whose lease is not renewed is not ready, with some time to detect it. */
+/** Time until a node with an expired lease is NotReady, with some margin for detection. */
 const silenceMs = 75_000;
 
-/** Maximum time until a process reconnects to a server that it could not reach. */
+/** Maximum time until a process reconnects to an API server that was unreachable. */
 const reconnectMs = 60_000;
 
 /**
- * Returns when a fault has no effect any more. A lease that was renewed by a clock ahead of the others counts as
- * renewed again only by a later time, as in Kubernetes: such a node is not ready for a while after its clock was
+ * Returns when a fault has no effect any more. A lease that was renewed with a clock ahead of the others counts as
+ * renewed again only by a later time, as in Kubernetes: such a node is NotReady for a while after its clock was
  * corrected.
  */
 function aftermathMs(fault: Fault): number {
@@ -276,7 +284,7 @@ function aftermathMs(fault: Fault): number {
   return atMs + lastsMs + (isNodeAhead ? Math.max(0, clockErrorMs(fault)) + silenceMs : reconnectMs);
 }
 
-/** The violated invariant, and how it was violated. */
+/** A violated invariant and a description of the violation. */
 type Broken = { readonly invariant: string; readonly why: string };
 
 const user = { username: 'user', groups: ['system:masters', 'system:authenticated'] };
@@ -286,7 +294,7 @@ function clientOf(world: World): Client | undefined {
   return transport && createClient(transport);
 }
 
-/** Has something go wrong, and come right again. */
+/** Injects a fault, and removes it after its duration. */
 export function befall(world: World, machines: Machines, fault: Fault, tell: (line: string) => void): void {
   const { kind, target, lastsMs } = fault;
   tell(`-- ${told(fault)}`);
@@ -312,10 +320,10 @@ export function befall(world: World, machines: Machines, fault: Fault, tell: (li
   if (kind === 'loses power') void machines.switchOff(target);
 }
 
-/** How long a user waits before trying again. */
+/** Wait of a user between two attempts. */
 const retryMs = 500;
 
-/** Does a step at its time, as often as it takes. */
+/** Executes a step at its time, and retries until it succeeds. */
 function act(world: World, { atMs, what, act: attempt }: Step, tell: (line: string) => void): Promise<void> {
   return new Promise((resolve) => {
     const tryOnce = async () => {
@@ -324,9 +332,9 @@ function act(world: World, { atMs, what, act: attempt }: Step, tell: (line: stri
         if (!client) throw new Error('the API server is down');
         await attempt(client);
       } catch (error) {
-        // What is there, or gone, is as the user wanted it, or can never be.
+        // AlreadyExists and NotFound are final: the object is as the user wants, or the step has become impossible.
         if (!isAlreadyExists(error) && !isNotFound(error)) {
-          tell(`-- a user ${what}, in vain: ${error instanceof Error ? error.message : String(error)}`);
+          tell(`-- a user ${what}, which fails: ${error instanceof Error ? error.message : String(error)}`);
           world.clock.setTimer(retryMs, () => void tryOnce());
           return;
         }

@@ -1,4 +1,4 @@
-/** What users do in a world: they make workloads, change them, delete Pods, and now and then a workload. */
+/** User actions in a simulation: users create and change workloads, delete Pods, and sometimes delete a workload. */
 import { deployment } from '@kruise/api/apps/deployment';
 import { pod } from '@kruise/api/core/pod';
 import { specifiedDeleteLabel } from '@kruise/api/kruise/well-known';
@@ -9,20 +9,20 @@ import type { Kind } from '@kruise/schema/kind';
 import { pick, type Random, randomInteger } from '@kruise/values/random';
 import { workloads } from './workloads.ts';
 
-/** Something a user does at a time; it is tried until it works or has become pointless. */
+/** A user action at a time. It is retried until it succeeds or has become impossible. */
 export type Step = {
   readonly atMs: number;
-  /** As a person would tell of it. */
+  /** Description for the log. */
   readonly what: string;
   act(client: Client): Promise<void>;
 };
 
 const namespace = 'default';
 
-/** How many steps there are for each workload at most. */
+/** Maximum number of changes to each workload. */
 const mostChanges = 5;
 
-/** Draws what users do in so long, with any workloads or with those of one kind. */
+/** Draws the user actions, for any workloads or for those of one kind. */
 export function drawSteps(random: Random, durationMs: number, only?: Kind): readonly Step[] {
   const chosen = workloads.filter(({ kind }) => (only ? kind === only : randomInteger(random, 2) === 0));
   const steps = (chosen.length > 0 ? chosen : [pick(random, workloads)]).flatMap((workload): Step[] => {
@@ -61,7 +61,7 @@ function killOne(random: Random, app: string, durationMs: number): Step {
   });
 }
 
-/** Has a workload delete one of its Pods in its own time. */
+/** Marks a Pod with the specified-delete label, so that its workload deletes it. */
 function markOne(random: Random, app: string, durationMs: number): Step {
   const patch = { metadata: { labels: { [specifiedDeleteLabel]: 'true' } } };
   return withOne(random, app, durationMs, {
@@ -70,7 +70,7 @@ function markOne(random: Random, app: string, durationMs: number): Step {
   });
 }
 
-/** Something that is done with one of the Pods of a workload, if it has any. */
+/** Returns a step on one of the Pods of a workload, if the workload has Pods. */
 export function withOne(
   random: Random,
   app: string,
@@ -89,7 +89,7 @@ export function withOne(
   };
 }
 
-/** A budget for a workload, and someone who would evict all of its Pods at once. */
+/** Returns the steps of users who create a PodDisruptionBudget and later evict all Pods of the workload at once. */
 function guard(random: Random, app: string, durationMs: number): readonly Step[] {
   const budget: Step = {
     atMs: randomInteger(random, 5000),

@@ -17,7 +17,7 @@ import type { Program } from './world.ts';
 const apps = ['web', 'db', 'agent', 'clones'];
 const namespace = 'default';
 
-/** Makes a Service and a budget for each workload there may be, however long that takes. */
+/** Creates a Service and a budget for each possible workload, however long that takes. */
 const user: Program = {
   name: 'user',
   async run({ life, transportOf }) {
@@ -36,16 +36,16 @@ const user: Program = {
       const metadata = { name: app, namespace };
       await insist(() => client.create(service, { metadata, spec: { selector: { app }, ports: [{ port: 80 }] } }));
       const selector = { matchLabels: { app } };
-      // A DaemonSet has no scale, without which nobody can tell how many of its Pods may be missing.
+      // A DaemonSet has no scale subresource, so the maximum of unavailable Pods cannot be computed from replicas.
       const amount = app === 'agent' ? { minAvailable: 1 } : { maxUnavailable: 1 };
       await insist(() => client.create(podDisruptionBudget, { metadata, spec: { selector, ...amount } }));
     }
-    // Who ends is started again.
+    // A program that returns is restarted, so this one never does.
     await new Promise<never>(() => {});
   },
 };
 
-/** What is wrong with Services, budgets and nodes in a cluster at rest. */
+/** Yields the errors in Services, budgets and nodes of a converged cluster. */
 function* wrongs(view: View): Generator<string> {
   const show = (ips: readonly (string | undefined)[]) => ips.toSorted().join(' ');
   const ipsOf = (pods: readonly Pod[]) => pods.map(({ status }) => status?.podIP);
@@ -84,7 +84,7 @@ function* wrongs(view: View): Generator<string> {
 }
 
 for (const seed of ['services', 'more services']) {
-  test(`endpoints, budgets and taints come to rest (${seed})`, async () => {
+  test(`endpoints, budgets and taints converge (${seed})`, async () => {
     const { failure, view } = await run({ seed, parts: { programs: (usual) => [...usual, user] }, minutes: 1 });
     assert.equal(failure, undefined);
     assert.deepEqual([...wrongs(view!)], []);

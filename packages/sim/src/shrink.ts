@@ -2,8 +2,8 @@ import type { Fault } from './faults.ts';
 import type { Result } from './run.ts';
 
 /**
- * The fewest faults with which a world still breaks in the same way: each is left out in turn, and stays out if it
- * breaks all the same.
+ * Returns a minimal set of faults that violates the same invariant: each fault is left out in turn, and stays out if
+ * the invariant is still violated.
  */
 export async function shrink(failed: Result, again: (faults: readonly Fault[]) => Promise<Result>): Promise<Result> {
   let least = failed;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { openStage } from './stage.ts';
 
-test('what is made in the first moment has its defaults', async () => {
+test('an object that is created immediately after the start has its defaults', async () => {
   const stage = await openStage({ seed: 'first moment', nodes: 1 });
   const labels = { app: 'web' };
   const web = {

@@ -1,4 +1,4 @@
-/** A world that is led step by step: someone acts, time passes, and what has come of it is looked at. */
+/** A simulation that is driven step by step: act, advance time, inspect the result. */
 import { type Client, createClient } from '@kruise/client/client';
 import { createMachines, type Machines } from './nodes.ts';
 import { controlPlane, type Leading, type ProgramOptions, storageProgram } from './programs.ts';
@@ -8,30 +8,30 @@ import { createWorld, type World } from './world.ts';
 export type Stage = {
   readonly world: World;
   readonly machines: Machines;
-  /** A user with all rights, without a network between. */
+  /** Returns a client with all permissions and no simulated network. */
   client(): Client;
   view(): View;
-  /** Lets time pass. */
+  /** Advances time. */
   pass(durationMs: number): Promise<void>;
-  /** Lets time pass until something is done. */
+  /** Advances time until a promise settles. */
   during<T>(work: Promise<T>): Promise<T>;
-  /** Lets time pass until something holds; throws if it does not within so long. */
+  /** Advances time until a condition holds; throws on timeout. */
   until(what: string, holds: (view: View) => boolean, withinMs?: number): Promise<void>;
 };
 
 export type StageOptions = {
   readonly seed: string;
   readonly nodes: number;
-  /** Shown the cluster whenever something has changed. */
+  /** Called with the state of the cluster after every change. */
   readonly onChange?: (view: View) => void;
   readonly control?: ProgramOptions;
-  /** Whom another stands by for. */
+  /** Components with a standby replica. */
   readonly doubled?: readonly Leading[];
 };
 
 const user = { username: 'user', groups: ['system:masters', 'system:authenticated'] };
 
-/** Sets up a cluster whose machines have room enough. */
+/** Starts a cluster whose machines have sufficient capacity. */
 export async function openStage({ seed, nodes, onChange, control, doubled }: StageOptions): Promise<Stage> {
   let machines: Machines | undefined;
   const world = createWorld({
@@ -51,7 +51,7 @@ export async function openStage({ seed, nodes, onChange, control, doubled }: Sta
   const { clock } = world;
   const view = () => viewOf(world.server()!.core, clock.now());
 
-  /** Moves from timer to timer until a time, or until something holds that is looked at after each change. */
+  /** Advances from timer to timer until a time, or until a condition holds that is checked after each change. */
   async function move(until: number, isOver: () => boolean): Promise<void> {
     while (clock.now() < until && !isOver()) {
       const next = clock.nextTimer() ?? until;
@@ -86,7 +86,7 @@ export async function openStage({ seed, nodes, onChange, control, doubled }: Sta
         }
         return isSo;
       });
-      if (!isSo) throw new Error(`it did not come about that ${what}`);
+      if (!isSo) throw new Error(`timed out waiting until ${what}`);
     },
   };
 }

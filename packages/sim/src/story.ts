@@ -1,4 +1,4 @@
-/** What happens in a cluster, told as a person would: from one look to the next, what is different. */
+/** Timeline of a cluster: describes the changes between two states in plain sentences. */
 import { daemonSet } from '@kruise/api/apps/daemonset';
 import { deployment } from '@kruise/api/apps/deployment';
 import { statefulSet } from '@kruise/api/apps/statefulset';
@@ -10,13 +10,13 @@ import { isConditionTrue } from '@kruise/machinery/conditions';
 import { isPodReady } from '@kruise/machinery/pods';
 import type { View } from './view.ts';
 
-/** How many of its Pods a workload has, at a time. */
+/** Available and desired Pods of a workload at a time. */
 export type Sample = { readonly atMs: number; readonly available: number; readonly wanted: number };
 
-/** Looks again and again, and tells what is new. */
+/** Compares each state with the previous one and describes the changes. */
 export type Narrator = {
   look(view: View, atMs: number): readonly string[];
-  /** How each workload fared. */
+  /** Samples of each workload over time. */
   readonly samples: ReadonlyMap<string, readonly Sample[]>;
 };
 
@@ -60,17 +60,17 @@ export function createNarrator(): Narrator {
   };
 }
 
-const neverReady = new Set([undefined, 'waits for a node']);
+const neverReady = new Set([undefined, 'is pending']);
 
 function podState(found: Pod, before: string | undefined): string {
   const { metadata, spec, status } = found;
-  if (metadata.deletionTimestamp) return 'is being deleted';
+  if (metadata.deletionTimestamp) return 'is terminating';
   if (status?.phase === 'Failed') return `has failed${status.reason ? ` (${status.reason})` : ''}`;
-  if (status?.phase === 'Succeeded') return 'is done';
-  if (!spec?.nodeName) return 'waits for a node';
+  if (status?.phase === 'Succeeded') return 'has succeeded';
+  if (!spec?.nodeName) return 'is pending';
   if (isPodReady(found)) return `is ready on ${spec.nodeName}`;
   const isNew = neverReady.has(before) || before === `starts on ${spec.nodeName}`;
-  return isNew ? `starts on ${spec.nodeName}` : `is not ready any more on ${spec.nodeName}`;
+  return isNew ? `starts on ${spec.nodeName}` : `is no longer ready on ${spec.nodeName}`;
 }
 
 function* workloadsOf(view: View): Generator<readonly [string, Figures]> {
@@ -97,7 +97,7 @@ function* workloadsOf(view: View): Generator<readonly [string, Figures]> {
   for (const { metadata, spec, status } of view.list(job)) {
     const wanted = spec?.completions ?? 1;
     const { succeeded = 0, failed = 0 } = status ?? {};
-    const text = `: ${succeeded} of ${wanted} done${failed > 0 ? `, ${failed} failed` : ''}`;
+    const text = `: ${succeeded} of ${wanted} succeeded${failed > 0 ? `, ${failed} failed` : ''}`;
     yield [nameOf('Job', metadata), { wanted, available: succeeded, text }];
   }
 }

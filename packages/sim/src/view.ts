@@ -5,17 +5,17 @@ import type { KubernetesObject } from '@kruise/client/object-key';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Instant } from '@kruise/values/time';
 
-/** The cluster as it is stored at a moment: what is true, whatever anyone believes. */
+/** The stored state of a cluster at an instant, independent of any cache. */
 export type View = {
   readonly now: Instant;
   list<K extends Kind>(kind: K): readonly ObjectOf<K>[];
-  /** The object a request's path names, if there is one. */
+  /** Returns the object that a request path names, if it exists. */
   at<K extends Kind>(kind: K, path: string): ObjectOf<K> | undefined;
 };
 
 type List = { readonly objects: readonly unknown[]; readonly changedAt: number };
 
-/** What caches were last seen to hold: there are many moments, and little changes from one to the next. */
+/** Memo of the listed objects of each cache: there are many instants, and little changes between two of them. */
 const lastSeen = new WeakMap<ObjectCache, List>();
 
 function objectsIn({ cache, prefix }: Resource['storage']): readonly unknown[] {
@@ -28,7 +28,7 @@ function objectsIn({ cache, prefix }: Resource['storage']): readonly unknown[] {
   return list.objects;
 }
 
-/** Looks at a server's objects without asking it. It is one moment: what is written later is not seen. */
+/** Reads the objects of a server without a request. The view is one instant: later writes are not visible. */
 export function viewOf(core: Core, now: Instant): View {
   const lists = new Map<Kind, readonly unknown[]>();
   const view: View = {
@@ -40,7 +40,7 @@ export function viewOf(core: Core, now: Instant): View {
         found = resource ? objectsIn(resource.storage) : [];
         lists.set(kind, found);
       }
-      // Stored under this kind, they are of it.
+      // Objects that are stored under a kind are of that kind.
       return found as readonly ObjectOf<K>[];
     },
     at(kind, path) {

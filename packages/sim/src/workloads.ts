@@ -1,4 +1,4 @@
-/** The workloads users run in a world: what is drawn about each, and what may be changed about it later. */
+/** Workloads of a simulation: their random specs, and the changes that users make later. */
 import { daemonSet } from '@kruise/api/apps/daemonset';
 import { deployment } from '@kruise/api/apps/deployment';
 import { statefulSet } from '@kruise/api/apps/statefulset';
@@ -12,7 +12,7 @@ import { pick, type Random, randomInteger } from '@kruise/values/random';
 export type Workload = {
   readonly kind: Kind;
   readonly name: string;
-  /** Whether single Pods of it can be marked to be deleted. */
+  /** True if Pods can be marked with the specified-delete label. */
   readonly takesMarks?: boolean;
   draw(random: Random): Drawn;
 };
@@ -20,7 +20,7 @@ export type Workload = {
 export type Drawn = { readonly spec: object; readonly changes: readonly Change[] };
 export type Change = (random: Random) => { readonly what: string; readonly patch: object };
 
-/** The labels that hold a Pod back from being deleted, and from being updated in place, until someone takes them off. */
+/** Labels of lifecycle hooks that block the deletion and the in-place update of a Pod until they are removed. */
 export const hold = { 'example.com/hold': 'yes' };
 export const busy = { 'example.com/busy': 'yes' };
 
@@ -31,13 +31,13 @@ export type Container = object;
 type Labels = { readonly [name: string]: string };
 type Template = { readonly metadata: { readonly labels: Labels }; readonly spec: object };
 
-/** Three machines have room for 24 Pods that ask for so much, which is as many as there can be. */
+/** Three machines have capacity for 24 Pods with this request, which is the maximum number of Pods. */
 export const share: Container = { resources: { requests: { cpu: '200m' } } };
-/** A node that others have filled has to have room for these all the same. */
+/** Pods without requests fit even on a node that is full. */
 export const undemanding: Container = { resources: {} };
-/** Does not end when it is asked to, but only when it is made to. */
+/** Ignores SIGTERM and ends only when it is killed. */
 const stubborn: Container = { command: ['sleep', '100000'] };
-/** A volume is on one node, so that whoever has one must find room there. */
+/** A volume is on one node, so a Pod with a volume must fit there. */
 const stored: Container = { ...undemanding, volumeMounts: [{ name: 'data', mountPath: '/data' }] };
 
 const volumeClaimTemplates = [
@@ -63,12 +63,12 @@ export function restarted(restartPolicy: string, { metadata, spec }: Template): 
   return { metadata, spec: { ...spec, restartPolicy } };
 }
 
-/** Pods that can be updated in place say so. */
+/** Adds the readiness gate of Pods that can be updated in place. */
 function updatable({ metadata, spec }: Template): Template {
   return { metadata, spec: { ...spec, readinessGates: [{ conditionType: 'InPlaceUpdateReady' }] } };
 }
 
-/** What holds Pods back, and the labels they are made with for that. */
+/** Lifecycle hooks, and the labels that Pods need for them. */
 type Hooks = { readonly lifecycle?: object; readonly labels: Labels };
 
 function drawHooks(random: Random, canHoldUpdates: boolean): Hooks {
@@ -201,7 +201,7 @@ export const workloads: readonly Workload[] = [
               podUpdatePolicy,
               maxUnavailable: pick(random, [1, 2, '50%', '34%']),
               partition: pick(random, [0, 0, 1, 3, '40%']),
-              // What is never recreated cannot surge.
+              // A workload that never recreates Pods cannot surge.
               maxSurge: podUpdatePolicy === 'InPlaceOnly' ? 0 : pick(random, [0, 1, '34%', '50%']),
               inPlaceUpdateStrategy: { gracePeriodSeconds: pick(random, [0, 0, 3]) },
             },
@@ -240,7 +240,7 @@ export const workloads: readonly Workload[] = [
             type: 'RollingUpdate',
             rollingUpdate: {
               podUpdatePolicy: pick(random, ['ReCreate', 'InPlaceIfPossible']),
-              // In order, no more than one may be missing.
+              // With OrderedReady, at most one Pod may be unavailable.
               maxUnavailable: isOrdered ? 1 : pick(random, [1, 2, '50%', '34%']),
               minReadySeconds: drawMinReadySeconds(random),
               partition: pick(random, [0, 0, 1]),

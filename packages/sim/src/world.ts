@@ -1,6 +1,6 @@
 /**
- * A whole cluster on virtual time: the real API server on a disk that can lose what was not synced, and the real
- * components, each a process of its own that reaches the server over a network and can crash at any moment. Everything
+ * A whole cluster on virtual time: the real API server on a disk that loses unsynced writes, and the real components,
+ * each as a separate process that reaches the server over a simulated network and can crash at any moment. Everything
  * that happens follows from the seed.
  */
 import { inProcessTransport } from '@kruise/apiserver/in-process';
@@ -20,81 +20,81 @@ import { driven, foundation, worldStart } from './foundation.ts';
 import { beginLife, type Life } from './life.ts';
 import { fairWeather, link, type Server, type Weather, whileAlive, withoutEvents } from './network.ts';
 
-/** What a process is started with. */
+/** Dependencies of a process. */
 export type ProcessContext = {
   readonly life: Life;
   readonly random: Random;
-  /** The way to the API server, as someone. */
+  /** Returns the transport to the API server as a user. */
   transportOf(user: User): Transport;
-  /** Where the server finds webhooks of this process. */
+  /** Registers the webhooks that this process serves. */
   readonly webhooks: { set(path: string, webhook: Webhook): void };
-  /** Something went wrong within it: told, not hidden. */
+  /** Reports an internal error of the process. */
   readonly complain: (message: string) => void;
 };
 
 /** A program that can be started any number of times. */
 export type Program = {
   readonly name: string;
-  /** Tells the cluster of it before anything runs, as whoever installs it does. */
+  /** Installs the program's objects before anything runs, like an installer. */
   install?(client: Client): Promise<void>;
-  /** Works until it crashes; resolves or throws if it ends by itself. */
+  /** Runs until the process crashes; resolves or rejects if the program ends by itself. */
   run(context: ProcessContext): Promise<void>;
 };
 
 export type World = {
   readonly clock: VirtualClock;
-  /** The server's process, while there is one. */
+  /** Returns the API server while it is up. */
   server(): ApiServer | undefined;
-  /** Starts the server and every program. */
+  /** Starts the API server and every program. */
   start(): Promise<void>;
-  /** Ends a process without warning and starts it again after a while; `apiserver` is one of them. */
+  /** Crashes a process and restarts it after a while; `apiserver` is one of the processes. */
   crash(name: string, downMs: number): void;
-  /** Changes how a process reaches the server. */
+  /** Changes the network conditions of a process. */
   setWeather(name: string, weather: Partial<Weather>): void;
-  /** Puts the clock of a process right or wrong. */
+  /** Sets the clock error of a process. */
   setClock(name: string, aheadMs: number): void;
-  /** Reaches the server without a network: for those who only look. */
+  /** Returns a transport without a simulated network, for observers. */
   observer(user: User): Transport | undefined;
-  /** Tells of every request as it reaches the server; what it returns is told of the answer. */
+  /** Registers an observer of every request that reaches the API server; its result is called with the response. */
   onRequest(witness: Witness): void;
-  /** Refuses requests at the API server until the returned function is called. */
+  /** Rejects requests at the API server until the returned function is called. */
   refuse(refuser: Refuser): () => void;
   /** Serves a webhook that belongs to no process; undefined removes it. */
   setWebhook(path: string, webhook: Webhook | undefined): void;
-  /** Tells at which revision a server finds the store when it starts. */
+  /** Registers a listener for the revision of the store at each start of the API server. */
   onServerStart(listener: (revision: number) => void): void;
-  /** Tells of every write once it is durable. */
+  /** Registers a listener for every durable write. */
   onWrite(listener: (version: KeptVersion) => void): void;
   names(): readonly string[];
-  /** Ends everything, and lets go of what is left. */
+  /** Ends all processes and releases their resources. */
   end(): void;
 };
 
 /** A request with its user and its process. */
 export type Heard = { readonly user: User; readonly request: ApiRequest; readonly process: string };
-/** Returns the error with which the API server refuses a request. */
+/** Returns the error with which the API server rejects a request. */
 export type Refuser = (heard: Heard) => StatusError | undefined;
 export type Witness = (heard: Heard) => ((answer: ApiAnswer) => void) | undefined;
 
 const installer: User = { username: 'installer', groups: ['system:masters', 'system:authenticated'] };
 
-/** How long a process that ended by itself stays down, as a supervisor would have it. */
+/** Delay before a process that ended by itself is restarted, like a supervisor's. */
 const restartMs = 1000;
 
 export type WorldOptions = {
   readonly seed: string;
-  /** What runs, on the world's time. */
+  /** Returns the programs to run, on virtual time. */
   readonly programs: (clock: Clock) => readonly Program[];
   readonly record: (line: string) => void;
-  /** Whether a program that changes an object it was given fails, which costs time; it does unless it is told not to. */
+  /** Makes programs fail that mutate an object of a cache, which costs time; on by default. */
   readonly freezesObjects?: boolean;
-  /** Whether Events reach the server, which they do unless it is told otherwise. */
+  /** Delivers Events to the API server; on by default. */
   readonly keepsEvents?: boolean;
-  /** The disk of the API server, where it is not a sound one. */
+  /** Creates the disk of the API server; mutants use a faulty one. */
   readonly createDisk?: typeof createDisk;
 };
 
-/** Makes a world. Nothing runs until it is started, and time passes only when `clock` is moved. */
+/** Creates a simulated cluster. Nothing runs until it is started, and time advances only with `clock`. */
 export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const budget = createBudget(ticking(), () => clock.now());
   const clock = virtualClock(worldStart, budget.settle);
@@ -122,7 +122,8 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const starts = new Map<string, number>();
   const downUntil = new Map<string, number>();
   let current: { readonly life: Life; readonly server: ApiServer } | undefined;
-  // Webhooks belong to processes, which outlive the server and do not: any of those that have one answers.
+  // Webhooks belong to processes, which start and end independently of the API server: any live process that serves a
+  // path answers.
   const webhooks = new Map<string, Webhook>();
   const servedBy = new Map<string, Map<Life, Webhook>>();
 
@@ -158,10 +159,10 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   }
 
   function complain(name: string, error: unknown): void {
-    record(`${name} complains: ${error instanceof Error ? error.message : String(error)}`);
+    record(`${name} reported an error: ${error instanceof Error ? error.message : String(error)}`);
   }
 
-  /** The server's own door, with those who watch it. */
+  /** Returns the transport inside of the API server, with its observers. */
   function doorOf({ core }: ApiServer, user: User, name: string): Transport {
     const inner = inProcessTransport(core, user, name);
     return {
@@ -212,7 +213,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
           webhooks.set(path, webhook);
         },
       },
-      complain: (message) => record(`${name} complains: ${message}`),
+      complain: (message) => record(`${name} reported an error: ${message}`),
     };
     run(context)
       .catch((error) => complain(name, error))
@@ -230,7 +231,8 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     clock,
     server: () => current?.server,
     async start() {
-      // It is laid once for all worlds: no time may pass meanwhile, or the first would differ from what it is later.
+      // The snapshot is created once for all simulations: time must not advance meanwhile, or the first simulation
+      // would differ from the later ones.
       disk = diskOn(await foundation());
       await driven(clock, startServer());
       const client = createClient(doorOf(current!.server, installer, installer.username));
@@ -243,7 +245,8 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
       downUntil.set(name, upAt);
       const program = programs.find((each) => each.name === name);
       clock.setTimer(upAt - clock.now(), () => {
-        // Whoever crashed again meanwhile is started by the later crash, and one that is up is not started twice.
+        // After another crash in the meantime, the later crash restarts the process; a running process is not started
+        // twice.
         if (clock.now() < downUntil.get(name)! || !lives.get(name)?.isOver()) return;
         if (program) startProgram(program);
         else void startServer();

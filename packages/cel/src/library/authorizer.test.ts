@@ -54,7 +54,7 @@ const questions = [
     asked: { user, verb: 'list', ...unset, resource: 'pods', fieldSelector: 'a=b', labelSelector: 'c' },
   },
   {
-    name: 'for a service account',
+    name: 'a service account',
     text: "authorizer.serviceAccount('default', 'builder').path('/x').check('get').allowed()",
     asked: {
       user: {
@@ -66,13 +66,13 @@ const questions = [
     },
   },
   {
-    name: 'about the resource of the request',
+    name: 'the resource of the request',
     text: "authorizer.requestResource.check('update').allowed()",
     asked: { user, verb: 'update', ...unset, resource: 'pods', namespace: 'default', name: 'web' },
   },
 ];
 for (const { name, text, asked } of questions) {
-  test(`asks ${name}`, () => {
+  test(`the authorizer is called for ${name}`, () => {
     assert.deepEqual(ask(text).asked, [asked]);
   });
 }
@@ -87,7 +87,7 @@ const answers = [
   { text: 'error()', decision: { allowed: true }, result: '' },
 ];
 for (const { text, decision, result } of answers) {
-  test(`answers ${text} with ${JSON.stringify(result)} to ${JSON.stringify(decision)}`, () => {
+  test(`${text} is ${JSON.stringify(result)} for the decision ${JSON.stringify(decision)}`, () => {
     assert.equal(ask(`authorizer.path('/x').check('get').${text}`, decision).result, result);
   });
 }
@@ -105,20 +105,20 @@ const refusals = [
   },
 ];
 for (const { text, error } of refusals) {
-  test(`refuses ${text}`, () => {
+  test(`${text} is rejected`, () => {
     assert.equal(ask(text).result, `error: ${error}`);
   });
 }
 
-test('charges so much for a check that an evaluation has the means for two', () => {
+test('the cost of a check allows two checks per evaluation', () => {
   const check = "authorizer.path('/x').check('get').allowed()";
   assert.deepEqual([ask(check).cost, ask(check).estimate], [350_003, 350_003n]);
   assert.equal(ask(`${check} && ${check}`).result, true);
   assert.match(String(ask(`${check} && ${check} && ${check}`).result), /cost limit exceeded/);
 });
 
-test('charges for selectors by their length', () => {
+test('the cost of selectors depends on their length', () => {
   const { cost } = ask("authorizer.group('').resource('pods').labelSelector('a=b,c=d').check('list').allowed()");
-  // One for the variable, two for group and resource, 10 + 1 + 4 × 50 for the selector, one for the answer.
+  // One for the variable, two for group and resource, 10 + 1 + 4 × 50 for the selector, one for the result.
   assert.equal(cost, 350_000 + 1 + 2 + 211 + 1);
 });

@@ -1,8 +1,8 @@
 /**
- * Kubernetes' authorization checks:
+ * Authorization checks of Kubernetes:
  * `authorizer.group('apps').resource('deployments').namespace('default').check('create').allowed()`.
  *
- * Who decides is handed in with the value of the variable `authorizer`, see `AuthorizerValue`.
+ * The authorizer is passed in the value of the variable `authorizer`, see `AuthorizerValue`.
  */
 import { validateDns1123Label, validateDns1123Subdomain } from '@kruise/values/names';
 import { addRanges, constantCost, fixed, scale, stringFactor } from '../costs.ts';
@@ -23,7 +23,7 @@ export const resourceCheckType = objectType('kubernetes.authorization.ResourceCh
 /** The type of `….check(…)`. */
 export const decisionType = objectType('kubernetes.authorization.Decision');
 
-/** Who is asking. */
+/** The user of a check. */
 export type User = {
   readonly name: string;
   readonly uid?: string;
@@ -31,7 +31,7 @@ export type User = {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 };
 
-/** What is asked for: a path, or a resource. Selectors are as they were written. */
+/** Attributes of a check: a path, or a resource. Selectors are unparsed. */
 export type Attributes =
   | { readonly user: User; readonly verb: string; readonly path: string }
   | {
@@ -46,20 +46,20 @@ export type Attributes =
       readonly labelSelector: string;
     };
 
-/** The answer. */
+/** Result of a check. */
 export type Decision = { readonly allowed: boolean; readonly reason?: string; readonly error?: string };
 
-/** Decides at once: an evaluation does not wait. */
+/** Authorizes synchronously, because an evaluation cannot wait. */
 export type Authorize = (attributes: Attributes) => Decision;
 
 abstract class AuthorizationValue extends ObjectValue {
-  // The reference compares nothing but identity, and that never finds two of these equal.
+  // cel-go compares only identity, which never finds two of these equal.
   equals(other: Value): boolean | EvaluationError {
     return orNoSuchOverload(other);
   }
 }
 
-/** The value of `authorizer`: a user, and who decides what that user may do. */
+/** Value of `authorizer`: a user, and the authorizer. */
 export class AuthorizerValue extends AuthorizationValue {
   readonly typeName = authorizerType.name;
   readonly user: User;
@@ -98,7 +98,7 @@ class GroupCheck extends AuthorizationValue {
 
 type ResourceAttributes = Omit<Extract<Attributes, { resource: string }>, 'user' | 'verb'>;
 
-/** The value of `authorizer.requestResource`, and of what `resource(…)` and the functions after it yield. */
+/** Value of `authorizer.requestResource`, and the result of `resource(…)` and the functions after it. */
 export class ResourceCheckValue extends AuthorizationValue {
   readonly typeName = resourceCheckType.name;
   readonly authorizer: AuthorizerValue;
@@ -134,7 +134,7 @@ function serviceAccount(authorizer: AuthorizerValue, namespace: string, name: st
 
 const isBlank = (text: Value): boolean => (text as string).trim() === '';
 
-/** A function that sets one attribute of a resource check. */
+/** Returns a function that sets one attribute of a resource check. */
 const setter = (
   name: 'subresource' | 'namespace' | 'name' | 'fieldSelector' | 'labelSelector',
   id: string,
@@ -156,7 +156,10 @@ const reader = (name: string, id: string, type: Type, read: (decision: Decision)
   cost: constantCost(1),
 });
 
-/** Reading a selector: a list, and for every second character possibly a requirement, which is a list in an object. */
+/**
+ * Returns the cost of parsing a selector: a list and, for every second character, possibly a requirement, which is a
+ * list in an object.
+ */
 function selectorCost(length: Range): Range {
   const requirements = scale(length, 0.5);
   return addRanges(addRanges(fixed(10), scale(length, stringFactor)), scale(requirements, 50));
@@ -167,7 +170,7 @@ const selector: FunctionDeclaration['cost'] = {
   estimate: ({ args }: CallShape) => ({ cost: selectorCost(args[0]!.size) }),
 };
 
-/** Makes the library; asking who decides is so dear that an evaluation has the means for two questions. */
+/** The authorizer library. A check is so expensive that an evaluation can afford only two. */
 export const authorizerLibrary: Library = {
   functions: [
     {

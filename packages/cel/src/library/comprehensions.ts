@@ -23,7 +23,7 @@ function copy(map: MapValue): EntryMap {
   return copied;
 }
 
-/** `all`, `exists`, `transformList`, `transformMap` and their kin over keys and values. */
+/** Comprehensions over keys and values: `all`, `exists`, `transformList`, `transformMap` and others. */
 export const twoVariableLibrary: Library = {
   macros: twoVariableMacros,
   functions: [
@@ -47,5 +47,5 @@ export const twoVariableLibrary: Library = {
   ],
 };
 
-/** `cel.bind(name, value, expression)`. Kubernetes does not have it. */
+/** `cel.bind(name, value, expression)`. Kubernetes does not include it. */
 export const bindingsLibrary: Library = { macros: bindingMacros, functions: [] };

@@ -100,7 +100,7 @@ const specialFloats = new Map([
   ['infinity', Number.POSITIVE_INFINITY],
 ]);
 
-/** Reads a floating point number as Go does; undefined when it is none or too large. */
+/** Parses a floating point number like Go; returns undefined if it is invalid or too large. */
 export function parseDouble(text: string): number | undefined {
   if (floatText.test(text)) {
     const value = Number(text);
@@ -124,7 +124,7 @@ function toDoubleValue(value: Value): Value {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A value as `string(…)` shows it. */
+/** Converts a value like `string(…)`. */
 export function toStringValue(value: Value): string | EvaluationError {
   if (typeof value === 'string') return value;
   if (isInt(value) || typeof value === 'boolean') return String(value);
@@ -164,7 +164,7 @@ const convert = (
   ),
 });
 
-/** The functions that convert. */
+/** Conversion functions. */
 export const conversions: readonly FunctionDeclaration[] = [
   {
     name: 'type',

@@ -36,7 +36,7 @@ const libraries: Readonly<Record<string, Library>> = {
 };
 
 for (const [name, { functions }] of Object.entries(libraries)) {
-  test(`has a recorded case for every function of ${name}`, () => {
+  test(`every function of ${name} has a recorded case`, () => {
     const named = functions.map((declaration) => declaration.name).filter((each) => /^[a-z]/i.test(each));
     assert.deepEqual(
       named.filter((each) => !expressions.includes(`${each}(`)),

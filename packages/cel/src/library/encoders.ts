@@ -1,13 +1,13 @@
-/** base64. Kubernetes does not have it. */
+/** Base64 functions. Kubernetes does not include them. */
 import { overload } from '../functions.ts';
 import type { Library } from '../library.ts';
 import { bytesType, stringType } from '../types.ts';
 import { EvaluationError } from '../values.ts';
 
-/** Padding may be left out, but what there is must be right. */
+/** Padding may be omitted, but must be correct if present. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** The library. */
+/** The base64 library. */
 export const encodersLibrary: Library = {
   functions: [
     {

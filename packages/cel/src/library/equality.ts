@@ -1,4 +1,7 @@
-/** What Kubernetes estimates for comparing values of its own types: they are small, whatever their text was. */
+/**
+ * Cost estimates of Kubernetes for comparing values of its own types: they are small, whatever the length of their
+ * text.
+ */
 
 import { fixed, scale, stringFactor } from '../costs.ts';
 import type { CallEstimate, CallShape } from '../functions.ts';
@@ -34,5 +37,5 @@ function estimate({ args: [left, right] }: CallShape): CallEstimate | undefined 
   return undefined;
 }
 
-/** Adds the estimates to `==`. */
+/** Adds the cost estimates to `==`. */
 export const equalityCosts: Library = { functions: [{ name: '_==_', overloads: [], cost: { estimate } }] };

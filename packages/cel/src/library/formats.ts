@@ -1,4 +1,4 @@
-/** Kubernetes' named formats: `format.dns1123Label().validate('my-name')`. */
+/** Named formats of Kubernetes: `format.dns1123Label().validate('my-name')`. */
 import {
   type Faults,
   validateDns1035Label,
@@ -22,14 +22,14 @@ import { EvaluationError, none, ObjectValue, Optional, orNoSuchOverload, type Va
 /** `kubernetes.NamedFormat`. */
 export const formatType = objectType('kubernetes.NamedFormat');
 
-/** The longest pattern any format is estimated to be checked with. */
+/** Maximum pattern length of any format, for estimates. */
 const maxPatternLength = 128;
 
 /** A format as a CEL value. */
 export class FormatValue extends ObjectValue {
   readonly typeName = formatType.name;
   readonly name: string;
-  /** Validation costs as much as matching a pattern of this length. */
+  /** Length of the pattern whose matching cost a validation has. */
   readonly patternLength: number;
   readonly validate: (text: string) => Faults;
 
@@ -115,7 +115,7 @@ const named: readonly FunctionDeclaration[] = [...formats].map(([name, format]) 
   overloads: [overload(`format.${name}`, [], formatType, () => format)],
 }));
 
-/** The library. */
+/** The format library. */
 export const formatsLibrary: Library = {
   functions: [
     ...named,

@@ -1,4 +1,4 @@
-/** Kubernetes' functions on lists: isSorted, sum, min, max, indexOf, lastIndexOf. */
+/** List functions of Kubernetes: isSorted, sum, min, max, indexOf, lastIndexOf. */
 import { add } from '../arithmetic.ts';
 import type { ListValue } from '../collections.ts';
 import { eachElement } from '../costs.ts';
@@ -62,7 +62,7 @@ const sum =
     return total;
   };
 
-/** The element that comes first, or last, in order; of equal ones the earliest. */
+/** Returns the minimum or maximum; the first of equal elements. */
 const extreme =
   (name: string, worse: number): Implementation =>
   (list) => {
@@ -89,7 +89,7 @@ const lastIndexOf: Implementation = (list, element) => {
   return -1;
 };
 
-/** The library. */
+/** The lists library. */
 export const listsLibrary: Library = {
   functions: [
     {

@@ -1,4 +1,4 @@
-/** The math extension. Kubernetes does not have it. */
+/** The math extension. Kubernetes does not include it. */
 import type { Expression } from '../ast.ts';
 import type { ListValue } from '../collections.ts';
 import { compare, isNumber } from '../equality.ts';
@@ -14,7 +14,7 @@ const numbers: readonly (readonly [string, Type])[] = [
   ['uint', uintType],
 ];
 
-/** `math.least` and `math.greatest` take any number of arguments, which no function can. */
+/** `math.least` and `math.greatest` are macros, because functions cannot take any number of arguments. */
 function extremeMacro(name: string, functionName: string): Macro {
   return (offset, target, args) => {
     if (target?.kind !== 'identifier' || target.name !== 'math') return undefined;
@@ -84,7 +84,7 @@ const testDouble = (name: string, holds: (value: number) => boolean): FunctionDe
   overloads: [overload(`math_${name}_double`, [doubleType], boolType, (value) => holds((value as Double).value))],
 });
 
-/** Half away from zero, where JavaScript rounds half up. */
+/** Rounds half away from zero; JavaScript rounds half up. */
 const roundHalfAway = (value: number): number => Math.sign(value) * Math.floor(Math.abs(value) + 0.5);
 
 const big = (value: Value): bigint => BigInt(value as Int);
@@ -119,7 +119,7 @@ function shift(name: string, apply: (bits: bigint, by: bigint) => bigint): Funct
   };
 }
 
-/** The library. */
+/** The math library. */
 export const mathLibrary: Library = {
   macros: new Map([
     [macroKey('least', '*', true), extremeMacro('math.least', 'math.@min')],

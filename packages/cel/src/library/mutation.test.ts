@@ -29,12 +29,12 @@ const results = [
   { text: '"/labels/" + jsonpatch.escapeKey("a/b~c")', json: '/labels/a~1b~0c' },
 ];
 for (const { text, json } of results) {
-  test(`makes of ${text} what can be applied`, () => {
+  test(`${text} yields an apply configuration or a JSON patch`, () => {
     assert.deepEqual(toJson(evaluate(text)), json);
   });
 }
 
-test('finds object types that are not named for their place', () => {
+test('object types whose names do not match their path are found', () => {
   const named = evaluate('Object{spec: Object.spec{template: Object.spec.template{}}}');
   const misnamed = evaluate('Object{spec: Object.status{}}');
   assert.ok(named instanceof ApplyObject && misnamed instanceof ApplyObject);

@@ -1,4 +1,4 @@
-/** What mutating admission policies have besides: `Object{…}`, `JSONPatch{…}` and `jsonpatch.escapeKey`. */
+/** Extensions for mutating admission policies: `Object{…}`, `JSONPatch{…}` and `jsonpatch.escapeKey`. */
 import { isDeepStrictEqual } from 'node:util';
 import { scale, stringFactor, traversal } from '../costs.ts';
 import { equal } from '../equality.ts';
@@ -9,7 +9,7 @@ import type { Library } from '../library.ts';
 import { dynType, objectType, stringType, type Type } from '../types.ts';
 import { EvaluationError, ObjectValue, type Value } from '../values.ts';
 
-/** An object of an apply configuration: fields by name, of any type. */
+/** An object of an apply configuration: fields by name, with any types. */
 export class ApplyObject extends ObjectValue {
   readonly typeName: string;
   readonly fields: ReadonlyMap<string, Value>;
@@ -103,10 +103,10 @@ function constructPatch(fields: ReadonlyMap<string, Value>): Value {
   return new JsonPatchValue(fields);
 }
 
-/** Types are named for the place they stand in: `Object.spec.template`. */
+/** Types are named by their path: `Object.spec.template`. */
 const isApplyName = (name: string): boolean => name === 'Object' || name.startsWith('Object.');
 
-/** The library. */
+/** The mutation library. */
 export const mutationLibrary: Library = {
   functions: [
     {
@@ -128,7 +128,7 @@ export const mutationLibrary: Library = {
   },
 };
 
-/** The names of types in an apply configuration that do not match the place they stand in. */
+/** Returns the names of types in an apply configuration that do not match their path. */
 export function misnamedObjects(value: ApplyObject): string[] {
   return misnamed(value, value.typeName);
 }

@@ -1,4 +1,4 @@
-/** Kubernetes' IP addresses and CIDR blocks: `cidr('10.0.0.0/8').containsIP(ip('10.1.2.3'))`. */
+/** IP addresses and CIDR blocks of Kubernetes: `cidr('10.0.0.0/8').containsIP(ip('10.1.2.3'))`. */
 
 import {
   type Address,
@@ -26,7 +26,7 @@ export const ipType = opaqueType('net.IP');
 /** `net.CIDR`. */
 export const cidrType = opaqueType('net.CIDR');
 
-/** An address as a CEL value. */
+/** An IP address as a CEL value. */
 export class IpValue extends ObjectValue {
   readonly typeName = ipType.name;
   readonly address: Address;
@@ -50,7 +50,7 @@ export class IpValue extends ObjectValue {
   }
 }
 
-/** A block as a CEL value. */
+/** A CIDR block as a CEL value. */
 export class CidrValue extends ObjectValue {
   readonly typeName = cidrType.name;
   readonly prefix: Prefix;
@@ -93,7 +93,7 @@ const cidrFault = 'network address parse error during conversion from string:';
 
 function parseCidr(text: string): CidrValue | EvaluationError {
   const prefix = attempt(() => parsePrefix(text));
-  // The reference wraps the reader's complaint twice.
+  // cel-go wraps the parse error twice.
   if (prefix instanceof EvaluationError) return new EvaluationError(`${cidrFault} ${cidrFault} ${prefix.message}`);
   if (isMappedAddress(prefix.address)) {
     return new EvaluationError(`${cidrFault} IPv4-mapped IPv6 address ${quote(text)} is not allowed`);
@@ -101,7 +101,7 @@ function parseCidr(text: string): CidrValue | EvaluationError {
   return new CidrValue(prefix);
 }
 
-/** Whether the first `count` bits of an address are those of `prefix`. */
+/** Returns whether the first `count` bits of an address are those of `prefix`. */
 const startsWith = ({ bits }: Address, width: number, count: number, prefix: bigint): boolean =>
   bits >> BigInt(width - count) === prefix;
 
@@ -114,7 +114,7 @@ const isMulticast = (address: Address): boolean =>
   address.family === 4 ? startsWith(address, 32, 4, 0xen) : startsWith(address, 128, 8, 0xffn);
 
 const isLinkLocalMulticast = (address: Address): boolean =>
-  // In IPv6 the second digit is flags, which may be any.
+  // In IPv6 the second digit contains flags, which are ignored.
   address.family === 4 ? startsWith(address, 32, 24, 0xe00000n) : ((address.bits >> 112n) & 0xff0fn) === 0xff02n;
 
 const isLinkLocalUnicast = (address: Address): boolean =>
@@ -140,7 +140,7 @@ const passes = (times: number): Cost => ({
 /** An address is 4 or 16 bytes. */
 const addressSize: Range = { min: 4n, max: 16n };
 
-/** Comparing as many bytes as the block has, and reading the other side if it is text. */
+/** Cost of comparing the bytes of the block, and of parsing the other side if it is text. */
 const containment = (textOverload: string, more: { actual: (size: number) => number; estimate: Range }): Cost => ({
   actual: ([block, other], _result, overload) => {
     const size = sizeOf(block!);
@@ -156,7 +156,7 @@ const containment = (textOverload: string, more: { actual: (size: number) => num
 
 const isValue = (value: Value): boolean => !(value instanceof EvaluationError);
 
-/** The library. */
+/** The network library. */
 export const networkLibrary: Library = {
   types: [ipType, cidrType],
   functions: [
@@ -211,7 +211,7 @@ export const networkLibrary: Library = {
       overloads: [
         method('cidr_contains_ip_string', [cidrType, stringType], boolType, (block, text) => {
           const ip = parseIp(text as string);
-          // The reference drops the reader's complaint here.
+          // cel-go drops the parse error here.
           return ip instanceof EvaluationError ? noSuchOverload : contains((block as CidrValue).prefix, ip.address);
         }),
         method('cidr_contains_ip_ip', [cidrType, ipType], boolType, (block, ip) =>

@@ -1,4 +1,4 @@
-/** The operators of the language. */
+/** Operators of the language. */
 import { add, divide, modulo, multiply, negate, subtract, undefinedFor } from '../arithmetic.ts';
 import { ListValue, MapValue } from '../collections.ts';
 import { addRanges, fixed, lesser, scale, stringFactor } from '../costs.ts';
@@ -33,7 +33,7 @@ const b = typeParameter('B');
 const listOfA = listType(a);
 const mapOfAB = mapType(a, b);
 
-/** Both sides are compared until the shorter ends. */
+/** Cost of comparing both sides up to the length of the shorter one. */
 const shorterOperand: Cost = {
   actual: ([left, right]) => Math.ceil(Math.min(comparedSize(left!), comparedSize(right!)) * stringFactor),
   estimate: ({ args }) => {
@@ -64,7 +64,7 @@ const searchedList: Cost = {
   estimate: ({ args }) => ({ cost: args[1]!.size }),
 };
 
-/** Objects of libraries are compared at a fixed price. */
+/** Comparing library objects has a fixed cost. */
 const equality: ActualCost = ([left, right]) =>
   left instanceof ObjectValue ? 1 : shorterOperand.actual!([left!, right!], true, '');
 
@@ -100,7 +100,7 @@ function relation(name: string, id: string, holds: (order: number) => boolean): 
   };
 }
 
-/** The operators, `size` and `in` with them. */
+/** The operators, including `size` and `in`. */
 export const operators: readonly FunctionDeclaration[] = [
   { name: '_?_:_', overloads: [overload('conditional', [boolType, a, a], a)] },
   { name: '_&&_', overloads: [overload('logical_and', [boolType, boolType], boolType)] },
@@ -220,7 +220,7 @@ export const operators: readonly FunctionDeclaration[] = [
   },
 ];
 
-/** Whether a list has an element, or a map a key. */
+/** Returns whether a list contains an element, or a map a key. */
 export function contains(collection: Value, element: Value): Value {
   if (collection instanceof MapValue) {
     const found = collection.find(element);

@@ -23,7 +23,10 @@ const unwrapAll: Implementation = (list) => {
   return new ArrayList(held);
 };
 
-/** The optional library. `or`, `orValue`, `.?` and `[?]` are the interpreter's own, for they do not evaluate all. */
+/**
+ * The optional library. The interpreter implements `or`, `orValue`, `.?` and `[?]`, because they do not evaluate all
+ * operands.
+ */
 export const optionalLibrary: Library = {
   macros: optionalMacros,
   types: [optionalType(v)],

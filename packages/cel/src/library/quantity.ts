@@ -1,4 +1,4 @@
-/** Kubernetes' quantities: `quantity('1.5Gi').isLessThan(quantity('2Gi'))`. */
+/** Quantities of Kubernetes: `quantity('1.5Gi').isLessThan(quantity('2Gi'))`. */
 import {
   addQuantities,
   asApproximateFloat,
@@ -44,7 +44,7 @@ export class QuantityValue extends ObjectValue {
 
 const parse = (text: Value): Quantity | EvaluationError => attempt(() => parseQuantity(text as string));
 
-/** The quantity of a whole number. */
+/** Returns the quantity of a whole number. */
 const fromInt = (value: Value): Quantity => quantityOf(value as Int, 'DecimalExponent');
 
 const comparison =
@@ -73,7 +73,7 @@ const onePass = {
   }),
 };
 
-/** The library. */
+/** The quantity library. */
 export const quantityLibrary: Library = {
   functions: [
     {

@@ -1,4 +1,4 @@
-/** Kubernetes' find and findAll. */
+/** `find` and `findAll` of Kubernetes. */
 import type { RE2JS } from 're2js';
 import { ArrayList } from '../collections.ts';
 import { regexCost, regexEstimate } from '../costs.ts';
@@ -11,7 +11,7 @@ import { EvaluationError, type Value } from '../values.ts';
 
 const cost: Cost = {
   actual: ([text, pattern]) => regexCost(sizeOf(text!), sizeOf(pattern!)),
-  // At worst every character is a match of its own.
+  // In the worst case, every character is a separate match.
   estimate: ({ target, args }: CallShape) => ({
     cost: regexEstimate(target!.size, args[0]!.size),
     resultSize: { min: 0n, max: target!.size.max },
@@ -20,7 +20,7 @@ const cost: Cost = {
 
 const findFirst = (regex: RE2JS, text: Value): Value => findMatches(regex, text as string, 1).next().value ?? '';
 
-/** A negative limit is none. */
+/** A negative limit means no limit. */
 const findEvery = (regex: RE2JS, text: Value, limit: Value | undefined): Value => {
   const most = limit === undefined || Number(limit) < 0 ? undefined : Number(limit);
   return new ArrayList([...findMatches(regex, text as string, most)]);
@@ -44,7 +44,7 @@ const compiled =
       typeof text === 'string' ? find(regex, text, limit) : new EvaluationError('no such overload');
   };
 
-/** The library: `find` and `findAll`. */
+/** The regex library: `find` and `findAll`. */
 export const regexLibrary: Library = {
   functions: [
     {

@@ -1,4 +1,4 @@
-/** Kubernetes' semantic versions: `semver('1.2.3').isLessThan(semver('2.0.0'))`. */
+/** Semantic versions of Kubernetes: `semver('1.2.3').isLessThan(semver('2.0.0'))`. */
 import { quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 import { attempt } from '../attempt.ts';
@@ -40,7 +40,7 @@ export class SemverValue extends ObjectValue {
   }
 }
 
-/** Reads a version. Throws `ParseError`. */
+/** Parses a version. Throws `ParseError`. */
 function parseVersion(text: string): Semver {
   if (text === '') throw new ParseError('Version string empty');
   const [major, minor, rest] = splitThree(text);
@@ -72,7 +72,7 @@ function parseVersion(text: string): Semver {
   };
 }
 
-/** The parts before the first two dots, and the rest. */
+/** Splits a text at the first two dots. */
 function splitThree(text: string): [string, string | undefined, string | undefined] {
   const [first = '', second, ...rest] = text.split('.');
   return [first, second, rest.length === 0 ? undefined : rest.join('.')];
@@ -80,7 +80,7 @@ function splitThree(text: string): [string, string | undefined, string | undefin
 
 function parseNumber(text: string, lower: string, upper: string): bigint {
   if (!/^[0-9]+$/.test(text)) {
-    // An empty number passes the test of characters and fails to be read.
+    // An empty number passes the character test and fails to parse.
     if (text === '') throw new ParseError('strconv.ParseUint: parsing "": invalid syntax');
     throw new ParseError(`Invalid character(s) found in ${lower} number ${quote(text)}`);
   }
@@ -110,7 +110,7 @@ function parseBuild(text: string): string {
   return text;
 }
 
-/** Reads a version after dropping a `v` and leading zeroes and adding what numbers it lacks. */
+/** Parses a version after normalization: drops a `v` and leading zeroes, and adds missing numbers. */
 function parseLoosely(text: string): Semver {
   const parts = splitThree(text.startsWith('v') ? text.slice(1) : text)
     .filter((part) => part !== undefined)
@@ -130,7 +130,7 @@ function compareVersions(a: Semver, b: Semver): number {
   for (const part of ['major', 'minor', 'patch'] as const) {
     if (a[part] !== b[part]) return a[part] < b[part] ? -1 : 1;
   }
-  // A version comes after its own prereleases.
+  // A version is greater than its own prereleases.
   if (a.prerelease.length === 0 || b.prerelease.length === 0) {
     return Math.sign(b.prerelease.length - a.prerelease.length);
   }
@@ -174,7 +174,7 @@ const cost: FunctionDeclaration['cost'] = {
   estimate: ({ args }) => ({ cost: scale(args[0]!.size, stringFactor) }),
 };
 
-/** The library. */
+/** The semver library. */
 export const semverLibrary: Library = {
   functions: [
     {

@@ -1,4 +1,4 @@
-/** Lists compared as sets. */
+/** Set functions on lists. */
 import type { ListValue } from '../collections.ts';
 import { addRanges, fixed, multiplyRanges, scale } from '../costs.ts';
 import { type Cost, type Implementation, overload } from '../functions.ts';
@@ -9,7 +9,7 @@ import { contains } from './operators.ts';
 
 const list = listType(typeParameter('T'));
 
-/** Every element of one is looked for in the other. */
+/** Cost of searching every element of one list in the other. */
 const crossProduct = (factor: number): Cost => ({
   actual: ([a, b]) => 1 + Math.trunc(sizeOf(a!) * sizeOf(b!) * factor),
   estimate: ({ args }) => ({
@@ -35,7 +35,7 @@ const intersects: Implementation = (a, b) => {
   return false;
 };
 
-/** The library: `sets.contains`, `sets.equivalent`, `sets.intersects`. */
+/** The sets library: `sets.contains`, `sets.equivalent`, `sets.intersects`. */
 export const setsLibrary: Library = {
   functions: [
     {

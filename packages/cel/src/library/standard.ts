@@ -1,4 +1,4 @@
-/** The functions and operators every CEL has. */
+/** Standard functions and operators of CEL. */
 
 import { undefinedFor } from '../arithmetic.ts';
 import { multiplyRanges, onePass, regexCost, regexEstimate, scale, stringFactor } from '../costs.ts';
@@ -51,7 +51,9 @@ const matching: Cost = {
   estimate: ({ target, args }: CallShape) => ({ cost: regexEstimate(target!.size, args[0]!.size) }),
 };
 
-/** A test of one string against another. Both are checked by the caller only if their types were known. */
+/**
+ * Returns a test of one string against another. The caller has checked the arguments only if their types were known.
+ */
 const stringTest =
   (test: (text: string, other: string) => boolean): Implementation =>
   (text, other) => {

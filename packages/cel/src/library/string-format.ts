@@ -28,7 +28,10 @@ const refusal = (clause: Clause, typeName: string): EvaluationError =>
 
 type Part = { readonly text: string } | { readonly clause: Clause; readonly precision: number | undefined };
 
-/** Cuts a format string into text and clauses; a generator, since faults are found only as far as one reads. */
+/**
+ * Splits a format string into text and clauses. A generator, because errors are reported only as far as the text is
+ * read.
+ */
 function* parts(format: string): Generator<Part | EvaluationError | 'argument'> {
   let position = 0;
   while (position < format.length) {
@@ -61,7 +64,7 @@ function* parts(format: string): Generator<Part | EvaluationError | 'argument'> 
       yield new EvaluationError(`could not parse formatting clause: unrecognized formatting clause "${shown}"`);
       return;
     }
-    // The look-up above has shown that it is one.
+    // The lookup above has checked the letter.
     yield { clause: letter as Clause, precision: match[1] === undefined ? undefined : Number(match[1]) };
     position = percent + 1 + match[0].length + 1;
   }
@@ -75,7 +78,7 @@ function precisionFault(match: RegExpExecArray, rest: string): string | undefine
   return `error while converting precision to integer: strconv.Atoi: parsing "${match[1]}": ${reason}`;
 }
 
-/** Formats values. */
+/** Formats values with a format string. */
 export function formatString(format: string, values: ListValue): string | EvaluationError {
   let result = '';
   let index = -1;
@@ -106,7 +109,7 @@ const accepted: Readonly<Record<Clause, readonly Kind[]>> = {
   o: ['int', 'uint'],
 };
 
-/** What is wrong with a format string for arguments of which only the types are known. */
+/** Returns the errors of a format string for arguments of known types. */
 export function formatFaults(
   format: string,
   args: readonly Expression[],
@@ -197,7 +200,7 @@ function showFloat(clause: 'f' | 'e', value: Value, format: (number: number) => 
   return refusal(clause, typeNameOf(value));
 }
 
-// The reference prints numbers in US English: groups of three digits, and a proper infinity and multiplication sign.
+// cel-go prints numbers in US English: groups of three digits, an infinity sign and a multiplication sign.
 function fixedPoint(number: number, precision: number): string {
   if (Number.isNaN(number)) return 'NaN';
   if (!Number.isFinite(number)) return number > 0 ? '∞' : '-∞';
@@ -217,7 +220,7 @@ function withThousandsSeparators(whole: string): string {
 function scientific(number: number, precision: number): string {
   if (Number.isNaN(number)) return 'NaN'.padStart(precision);
   if (!Number.isFinite(number)) return (number > 0 ? '∞' : '-∞').padStart(precision);
-  // The reference takes what was meant as precision for a width, so that six digits are shown whatever was asked.
+  // cel-go treats the precision as a width, so six digits are always shown.
   const [mantissa, exponentText] = number.toExponential(6).split('e') as [string, string];
   const exponent = Number(exponentText);
   const sign = exponent < 0 ? '-' : '';
@@ -225,7 +228,10 @@ function scientific(number: number, precision: number): string {
   return `${mantissa}×10${sign && '⁻'}${superscript.join('')}`.padStart(precision);
 }
 
-/** So many digits after the point, halves rounded to even. `toFixed` rounds them up, and stops at 1e21 and 100 digits. */
+/**
+ * Formats a number with `precision` digits after the point, halves rounded to even. `toFixed` rounds them up, and is
+ * limited to 1e21 and 100 digits.
+ */
 function exactFixed(number: number, precision: number): string {
   if (Math.abs(number) >= 1e21)
     return precision === 0 ? `${BigInt(number)}` : `${BigInt(number)}.${'0'.repeat(precision)}`;
@@ -275,7 +281,7 @@ function showMap(map: MapValue): string | EvaluationError {
   return `{${sorted.map(([key, value]) => `${key}:${value}`).join(', ')}}`;
 }
 
-/** A value inside a list or map: in the form CEL would read it. */
+/** Formats a value inside of a list or map as a CEL literal. */
 function showNested(value: Value): string | EvaluationError {
   if (typeof value === 'string') return quote(value);
   if (value instanceof Double) {

@@ -1,4 +1,4 @@
-/** The strings extension, at the version Kubernetes has (2) and at the latest. */
+/** The strings extension, at version 2, which Kubernetes includes, and at the latest version. */
 import { ArrayList, type ListValue } from '../collections.ts';
 import { addRanges, eachElement, fixed, multiplyRanges, scale, stringFactor, traversal } from '../costs.ts';
 import { formatValue } from '../format-value.ts';
@@ -21,7 +21,7 @@ const maximum = 2n ** 64n - 1n;
 
 const outOfRange = (index: Int): EvaluationError => new EvaluationError(`index out of range: ${index}`);
 
-/** One pass; the result is as long as the text. */
+/** Cost of one pass; the result is as long as the text. */
 const onePass: Cost = {
   actual: traversal(0),
   estimate: ({ target }) => ({ cost: scale(target!.size, stringFactor), resultSize: target!.size }),
@@ -35,7 +35,7 @@ const replacing: Cost = {
   }),
 };
 
-/** How long a text of `size` may be once every `old` in it is `replacement`. */
+/** Returns the size of a text of `size` after every `old` is replaced. */
 function replacedSize(size: Range, old: Range, replacement: Range): Range {
   const longest = replacedBound(size.max, old.min, replacement.max <= old.min);
   const shortest = replacedBound(size.min, old.max, old.max <= replacement.min);
@@ -43,7 +43,7 @@ function replacedSize(size: Range, old: Range, replacement: Range): Range {
   return addRanges(multiplyRanges(count, replacement), { min: shortest.retained, max: longest.retained });
 }
 
-/** An empty `old` is found around every character; one whose replacement is no worse is best not found at all. */
+/** An empty `old` matches around every character; if the replacement does not help, the bound assumes no match. */
 function replacedBound(size: bigint, old: bigint, isBestKept: boolean): { count: bigint; retained: bigint } {
   if (old === 0n) return { count: size < maximum ? size + 1n : size, retained: size };
   if (isBestKept) return { count: 0n, retained: size };
@@ -89,10 +89,10 @@ const quoting: Cost = {
   },
 };
 
-/** Whether every character is one UTF-16 unit, so that positions need no counting. */
+/** Returns whether every character is one UTF-16 unit, so that positions need no counting. */
 const isPlain = (text: string): boolean => !/[\ud800-\udfff]/.test(text);
 
-/** The index in UTF-16 units of a character. */
+/** Returns the UTF-16 index of a character. */
 function unitIndex(text: string, characters: number): number {
   if (isPlain(text)) return characters;
   let index = 0;
@@ -135,7 +135,7 @@ function substring(text: string, start: Int, end: Int | undefined): Value {
   return end === undefined ? text.slice(from) : text.slice(from, unitIndex(text, Number(end)));
 }
 
-/** Replaces the first `limit` occurrences, all if it is negative. An empty `old` is between all characters. */
+/** Replaces the first `limit` occurrences; all if it is negative. An empty `old` matches between all characters. */
 function replace(text: string, old: string, replacement: string, limit: number): string {
   if (limit < 0 && old !== '') return text.replaceAll(old, () => replacement);
   const most = limit < 0 ? Number.POSITIVE_INFINITY : limit;
@@ -155,7 +155,7 @@ function replace(text: string, old: string, replacement: string, limit: number):
   return result + text.slice(position);
 }
 
-/** Splits into at most `limit` parts, of which the last is the rest; without a limit into all there are. */
+/** Splits into at most `limit` parts, of which the last is the rest; without a limit into all parts. */
 function split(text: string, separator: string, limit: number): ListValue {
   const parts = separator === '' ? [...text] : text.split(separator);
   if (limit === 0) return new ArrayList([]);
@@ -187,7 +187,7 @@ const quotes: Readonly<Record<string, string>> = {
 const quote = (text: string): string =>
   `"${text.toWellFormed().replace(/[\x07\b\f\n\r\t\v\\"]/g, (character) => quotes[character]!)}"`;
 
-// What Go's unicode.IsSpace takes for white space; JavaScript's \s has a byte order mark more, and U+0085 less.
+// White space of Go's unicode.IsSpace; JavaScript's \s also contains the byte order mark and lacks U+0085.
 const space = '[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
 const leadingSpace = new RegExp(`^${space}+`);
 const spaceCharacter = new RegExp(space);
@@ -199,7 +199,7 @@ function trim(text: string): string {
   return start.slice(0, end);
 }
 
-// The guards of the interpreter have made sure of the types of arguments.
+// The interpreter has checked the types of arguments.
 const string = (value: Value | undefined): string => value as string;
 const int = (value: Value | undefined): Int => value as Int;
 
@@ -336,8 +336,8 @@ const reverse: FunctionDeclaration = {
   overloads: [method('string_reverse', [stringType], stringType, (text) => [...string(text)].toReversed().join(''))],
 };
 
-/** Version 2, which Kubernetes has. */
+/** Version 2, which Kubernetes includes. */
 export const stringsLibrary: Library = { functions };
 
-/** The latest version, which has `reverse` besides. */
+/** The latest version, which adds `reverse`. */
 export const latestStringsLibrary: Library = { functions: [...functions, reverse] };

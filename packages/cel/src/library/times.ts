@@ -32,7 +32,7 @@ function clock(
   return { ...declaration, overloads: [...declaration.overloads, ofDuration] };
 }
 
-/** The functions on timestamps and durations. */
+/** Functions on timestamps and durations. */
 export const times: readonly FunctionDeclaration[] = [
   calendar('getFullYear', 'timestamp_to_year', ({ year }) => year),
   calendar('getMonth', 'timestamp_to_month', ({ month }) => month),

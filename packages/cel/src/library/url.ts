@@ -1,4 +1,4 @@
-/** Kubernetes' URLs: `url('https://example.com').getHost()`. */
+/** URLs of Kubernetes: `url('https://example.com').getHost()`. */
 
 import { attempt } from '../attempt.ts';
 import { ArrayList, EntryMap } from '../collections.ts';
@@ -43,14 +43,14 @@ function query({ query }: GoUrl): Value {
   return parameters;
 }
 
-/** The library. */
+/** The URL library. */
 export const urlLibrary: Library = {
   functions: [
     {
       name: 'url',
       overloads: [
         overload('string_to_url', [stringType], urlType, (text) => {
-          // The first reader insists on an absolute URL or path, the second knows fragments.
+          // The first parser requires an absolute URL or path, the second supports fragments.
           const url = attempt(() => parseRequestUrl(text as string) && parseUrl(text as string));
           return url instanceof EvaluationError
             ? new EvaluationError(`URL parse error during conversion from string: ${url.message}`)

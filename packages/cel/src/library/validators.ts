@@ -1,4 +1,4 @@
-/** Checks that Kubernetes makes beyond types: literals that cannot be converted, lists of mixed types, bad formats. */
+/** Additional checks of Kubernetes beyond types: invalid literals, lists of mixed types, invalid formats. */
 import { children, type Expression } from '../ast.ts';
 import type { Validator } from '../environment.ts';
 import { compileRegex } from '../regex.ts';
@@ -7,7 +7,7 @@ import { formatType, isEquivalentType, isOptional, type Type } from '../types.ts
 import { EvaluationError, isInt, type Value } from '../values.ts';
 import { formatFaults } from './string-format.ts';
 
-/** Calls of `name` whose first argument is a literal that `isValid` refuses. */
+/** Returns a check for calls of `name` whose first argument is an invalid literal. */
 const literalArgument =
   (name: string, isValid: (value: Value) => boolean): Validator =>
   (expression, issues) => {
@@ -22,23 +22,23 @@ const literalArgument =
 
 const isValid = (value: unknown): boolean => value !== undefined && !(value instanceof EvaluationError);
 
-/** Refuses `duration('x')`. */
+/** Rejects `duration('x')`. */
 export const durationLiterals = literalArgument(
   'duration',
   (value) => typeof value === 'string' && isValid(parseDuration(value)),
 );
 
-/** Refuses `timestamp('x')`. */
+/** Rejects `timestamp('x')`. */
 export const timestampLiterals = literalArgument('timestamp', (value) =>
   isValid(typeof value === 'string' ? parseTimestamp(value) : isInt(value) ? timestampFromUnix(value) : value),
 );
 
-/** Refuses `a.matches('(')`. */
+/** Rejects `a.matches('(')`. */
 export const regexLiterals = literalArgument('matches', (value) =>
   isValid(typeof value === 'string' ? compileRegex(value) : value),
 );
 
-/** Lists and maps whose literal elements are of several types, unless they are arguments of `format`. */
+/** Rejects list and map literals with elements of several types, unless they are arguments of `format`. */
 export const homogeneousLiterals: Validator = (expression, issues) => {
   const mismatch = (offset: number, wanted: Type, found: Type) =>
     issues.report(offset, `expected type '${formatType(wanted)}' but found '${formatType(found)}'`);
@@ -65,7 +65,7 @@ export const homogeneousLiterals: Validator = (expression, issues) => {
   }
 };
 
-/** `'…'.format([…])` whose clauses do not fit its arguments. */
+/** Rejects `'…'.format([…])` whose clauses do not match its arguments. */
 export const formatCalls: Validator = (expression, issues) => {
   for (const node of descendants(expression)) {
     if (node.kind !== 'call' || node.function !== 'format' || !node.target || node.args.length !== 1) continue;
@@ -78,7 +78,7 @@ export const formatCalls: Validator = (expression, issues) => {
   }
 };
 
-/** Every part of an expression, itself first, but not what is inside calls that are `passedOver`. */
+/** Yields all nodes of an expression, itself first, except inside of `passedOver` calls. */
 function* descendants(
   expression: Expression,
   passedOver: (functionName: string) => boolean = () => false,

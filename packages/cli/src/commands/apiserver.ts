@@ -1,7 +1,7 @@
 import { type ClusterOptions, runCluster } from '../cluster-command.ts';
 import type { Prepared } from '../prepare.ts';
 
-/** An API server and nothing else. */
+/** Runs only an API server. */
 export function apiserver(options: ClusterOptions, prepared: Prepared): Promise<number> {
   return runCluster({ name: 'apiserver' }, options, prepared);
 }

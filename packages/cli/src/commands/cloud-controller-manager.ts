@@ -11,16 +11,16 @@ import type { CloudControllerManagerFlags } from '../flags.ts';
 
 const name = 'cloud-controller-manager';
 
-/** Runs cloud-controller-manager; returns the code the process is to end with. */
+/** Runs cloud-controller-manager. Returns the exit code. */
 export async function cloudControllerManager(flags: CloudControllerManagerFlags): Promise<number> {
   const controllers = flags.controllers.split(',').map((each) => each.trim());
   const unknown = unknownCloudControllers(controllers);
-  if (unknown.length > 0) throw new Error(`there is no controller ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`unknown controller ${unknown.join(', ')}`);
   const provider = providerOf(flags);
   let isRunning = false;
-  // One that waits for its turn is as ready as one that leads.
+  // A replica that waits for the lease is as ready as the leader.
   const isReady = () => {
-    if (!isRunning && !isSet('--leader-elect', flags.leaderElect)) throw new Error('the caches are not filled yet');
+    if (!isRunning && !isSet('--leader-elect', flags.leaderElect)) throw new Error('caches have not synced yet');
   };
   return runComponent(name, flags, { controllers: isReady }, async (surroundings) => {
     const { client, log, metrics, leaderElection, signal } = surroundings;
@@ -37,7 +37,7 @@ export async function cloudControllerManager(flags: CloudControllerManagerFlags)
         ...(flags.clusterCidr ? { clusterRanges: flags.clusterCidr.split(',') } : {}),
         onRunning: () => {
           isRunning = true;
-          log.info({ provider: provider.name }, 'controllers are running');
+          log.info({ provider: provider.name }, 'controllers started');
         },
         ...(leaderElection ? { leaderElection } : {}),
       },
@@ -47,6 +47,6 @@ export async function cloudControllerManager(flags: CloudControllerManagerFlags)
 }
 
 function providerOf({ cloudProvider, loadBalancerRange }: CloudControllerManagerFlags): CloudProvider {
-  if (cloudProvider !== 'local') throw new Error(`there is no cloud provider ${cloudProvider}`);
+  if (cloudProvider !== 'local') throw new Error(`unknown cloud provider ${cloudProvider}: use local`);
   return localProvider({ addressRanges: loadBalancerRange.split(',') });
 }

@@ -10,16 +10,16 @@ import { tuningOf } from '../tuning.ts';
 
 const name = 'kube-controller-manager';
 
-/** Runs kube-controller-manager; returns the code the process is to end with. */
+/** Runs kube-controller-manager. Returns the exit code. */
 export async function controllerManager(flags: ControllerManagerFlags): Promise<number> {
   const controllers = flags.controllers.split(',').map((each) => each.trim());
   const unknown = unknownControllers(controllers);
-  if (unknown.length > 0) throw new Error(`there is no controller ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`unknown controller ${unknown.join(', ')}`);
   const given = settingsOf(flags);
   let isRunning = false;
-  // One that waits for its turn is as ready as one that leads.
+  // A replica that waits for the lease is as ready as the leader.
   const isReady = () => {
-    if (!isRunning && !isSet('--leader-elect', flags.leaderElect)) throw new Error('the caches are not filled yet');
+    if (!isRunning && !isSet('--leader-elect', flags.leaderElect)) throw new Error('caches have not synced yet');
   };
   return runComponent(name, flags, { controllers: isReady }, async (surroundings) => {
     const { client, authorities = '', log, metrics, leaderElection, signal } = surroundings;
@@ -35,7 +35,7 @@ export async function controllerManager(flags: ControllerManagerFlags): Promise<
         controllers,
         onRunning: () => {
           isRunning = true;
-          log.info({}, 'controllers are running');
+          log.info({}, 'controllers started');
         },
         ...(leaderElection ? { leaderElection } : {}),
       },
@@ -47,7 +47,7 @@ export async function controllerManager(flags: ControllerManagerFlags): Promise<
 function settingsOf(flags: ControllerManagerFlags): Partial<ControllerSettings> {
   const { rootCaFile, serviceAccountPrivateKeyFile, clusterCidr, serviceClusterIpRange } = flags;
   const allocates = isSet('--allocate-node-cidrs', flags.allocateNodeCidrs);
-  if (allocates && !clusterCidr) throw new Error('--allocate-node-cidrs needs --cluster-cidr');
+  if (allocates && !clusterCidr) throw new Error('--allocate-node-cidrs requires --cluster-cidr');
   const signer = signerOf(flags);
   const threshold = thresholdOf(flags.terminatedPodGcThreshold);
   return {
@@ -66,7 +66,7 @@ function settingsOf(flags: ControllerManagerFlags): Partial<ControllerSettings> 
 function signerOf({ clusterSigningCertFile, clusterSigningKeyFile }: ControllerManagerFlags): Authority | undefined {
   if (clusterSigningCertFile === undefined && clusterSigningKeyFile === undefined) return undefined;
   if (clusterSigningCertFile === undefined || clusterSigningKeyFile === undefined) {
-    throw new Error('--cluster-signing-cert-file and --cluster-signing-key-file go together');
+    throw new Error('--cluster-signing-cert-file and --cluster-signing-key-file must be set together');
   }
   const certificate = readFileOf('--cluster-signing-cert-file', clusterSigningCertFile);
   const key = readFileOf('--cluster-signing-key-file', clusterSigningKeyFile);
@@ -75,6 +75,6 @@ function signerOf({ clusterSigningCertFile, clusterSigningKeyFile }: ControllerM
 
 function thresholdOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^-?\d+$/.test(text)) throw new Error(`--terminated-pod-gc-threshold wants a number, not ${text}`);
+  if (!/^-?\d+$/.test(text)) throw new Error(`--terminated-pod-gc-threshold must be a number, not ${text}`);
   return Math.max(0, Number(text));
 }

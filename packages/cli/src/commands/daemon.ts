@@ -13,10 +13,10 @@ import { parseListenAddress } from '../listen-address.ts';
 import { startNodeDaemon } from '../node-daemon.ts';
 import { serveProfiles } from '../profiler.ts';
 
-/** Where a daemon in a container finds the run directory of its host. */
+/** Mount point of the host's run directory in the container of kruise-daemon. */
 const runDirectory = '/hostvarrun';
 
-/** Runs kruise-daemon on this machine until the process is told to stop. */
+/** Runs kruise-daemon on this machine until the process receives a signal. */
 export async function daemon(flags: DaemonFlags): Promise<number> {
   const nodeName = process.env['NODE_NAME'];
   if (!nodeName) throw new Error('not found NODE_NAME in environments');
@@ -30,7 +30,7 @@ export async function daemon(flags: DaemonFlags): Promise<number> {
     : findSockets(runDirectory, existsSync, flags.socketFile).map((path) => `unix://${path}`);
   const candidates = endpoints.map((endpoint) => createGrpcRuntime({ clock: systemClock, endpoint, signal }));
   const runtimes = await usableRuntimes(candidates, (error) =>
-    log.warn({ error }, 'a container runtime is passed over'),
+    log.warn({ error }, 'container runtime is not usable; skipping it'),
   );
 
   const stopProfiles = await serveProfiles(flags, 'localhost:10222', log);

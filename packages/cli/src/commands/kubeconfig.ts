@@ -7,16 +7,16 @@ import { loadPki } from '../pki.ts';
 
 export type KubeconfigOptions = {
   readonly data?: string;
-  /** Someone else than the administrator: a certificate is made for them. */
+  /** User other than the administrator; a client certificate is issued for the user. */
   readonly user?: string;
   readonly group?: readonly string[];
 };
 
-/** Prints the kubeconfig of a cluster, for its administrator or for someone else. */
+/** Prints the kubeconfig of a cluster, for its administrator or for another user. */
 export async function printKubeconfig({ data, user, group = [] }: KubeconfigOptions): Promise<number> {
   const { kubeconfig, path, pki } = dataDirectory(data);
   if (!existsSync(kubeconfig)) {
-    console.error(`There is no cluster in ${path} yet: kruise up makes one.`);
+    console.error(`No cluster found in ${path}. Run kruise up to create one.`);
     return 1;
   }
   const text = readFileSync(kubeconfig, 'utf8');

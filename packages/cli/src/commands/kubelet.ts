@@ -39,7 +39,7 @@ import { startNodeDaemon } from '../node-daemon.ts';
 import { parseTaints } from '../taints.ts';
 import { parseSoftThresholds, parseThresholds } from '../thresholds.ts';
 
-/** Runs a node until the process is told to stop. Containers of a real runtime go on running. */
+/** Runs a kubelet until the process receives a signal. Containers of a CRI runtime keep running. */
 export async function kubelet(flags: KubeletFlags): Promise<number> {
   const gates = clusterGates(flags.featureGates);
   const log = jsonLog(systemClock.now, (line) => process.stderr.write(line));
@@ -112,7 +112,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   const health =
     healthPort === 0 ? undefined : await serveHealth({ host: '127.0.0.1', port: healthPort, ready: {}, metrics });
   await running.registered;
-  log.info({ node: nodeName, port: listening.port }, 'the node is registered');
+  log.info({ node: nodeName, port: listening.port }, 'node registered');
   await Promise.all([running.stopped, daemon?.stopped]);
   await health?.close();
   close();
@@ -126,7 +126,10 @@ type Place = {
   readonly log: Log;
 };
 
-/** The API server, as the node: by a kubeconfig, or by a certificate that is asked for first and kept fresh. */
+/**
+ * Connects to the API server as the node: with a kubeconfig, or with a client certificate that is requested first and
+ * rotated from then on.
+ */
 async function connected(
   { flags, nodeName, certificates, log }: Place,
   signal: AbortSignal,
@@ -147,13 +150,13 @@ async function connected(
   }
   const onChange = (pair: KeyPair) => {
     current = pair;
-    log.info({ node: nodeName }, 'the certificate of the node was renewed');
+    log.info({ node: nodeName }, 'client certificate rotated');
   };
   void keepCertificate(context, { client, wish: () => wish, store, onChange }, signal);
   return { client, close: bootstrap.close };
 }
 
-/** The cluster of one kubeconfig, with the certificate in a file. */
+/** Returns a kubeconfig with the cluster of the bootstrap kubeconfig and the client certificate in a file. */
 function kubeconfigFor(bootstrap: string, file: string): string {
   const [cluster] = loadKubeconfig({ path: bootstrap }).clusters.values();
   const name = 'default-cluster';
@@ -167,7 +170,7 @@ function kubeconfigFor(bootstrap: string, file: string): string {
   });
 }
 
-/** What is kept, if it is still good; or else what is made in its place. */
+/** Returns the stored certificate if it is still valid, otherwise stores a new one. */
 async function present(store: CertificateStore, make: () => Promise<KeyPair>): Promise<KeyPair> {
   const kept = store.read();
   if (kept && isValid(kept.certificate, systemClock.now())) return kept;
@@ -176,7 +179,7 @@ async function present(store: CertificateStore, make: () => Promise<KeyPair>): P
   return made;
 }
 
-/** A certificate that nobody vouches for, made once. */
+/** Returns the stored self-signed serving certificate, or creates it. */
 function ownCertificate(store: CertificateStore, nodeName: string, address: string): KeyPair {
   const kept = store.read();
   if (kept && isValid(kept.certificate, systemClock.now())) return kept;
@@ -192,7 +195,7 @@ function ownCertificate(store: CertificateStore, nodeName: string, address: stri
   return made;
 }
 
-/** Keeps a certificate and its key in one file, or in two. */
+/** Stores a certificate and its key in one file or in two files. */
 function pairStore(certificateFile: string, keyFile: string): CertificateStore {
   return {
     read() {
@@ -213,7 +216,7 @@ function block(text: string, label: string): string | undefined {
   return new RegExp(`-----BEGIN ${label}-----[^-]+-----END ${label}-----\\n?`).exec(text)?.[0];
 }
 
-/** What runs containers, and what the machine has for them. */
+/** Returns the container runtime and the machine's capacity, info and settings. */
 async function machineOf(
   flags: KubeletFlags,
   address: string,
@@ -253,12 +256,12 @@ async function machineOf(
 function logLimitsOf({ containerLogMaxSize, containerLogMaxFiles }: KubeletFlags): LogLimits {
   const maxFiles = Number(containerLogMaxFiles);
   if (!Number.isInteger(maxFiles) || maxFiles < 2) {
-    throw new Error(`--container-log-max-files wants a number, at least 2, not ${containerLogMaxFiles}`);
+    throw new Error(`--container-log-max-files must be a number of at least 2, not ${containerLogMaxFiles}`);
   }
   return { ...defaultLogLimits, maxFiles, maxSizeBytes: quantityValue(parseQuantity(containerLogMaxSize)) };
 }
 
-/** What is not for Pods, below what they are evicted, and how often images are pulled. */
+/** Returns reserved resources, eviction thresholds and the rate limit of image pulls. */
 function limitsOf(flags: KubeletFlags): Partial<KubeletOptions> {
   const perSecond = Number(flags.registryQps);
   const amounts = [flags.kubeReserved, flags.systemReserved].flatMap((each) => pairsOf(each));

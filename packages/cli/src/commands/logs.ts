@@ -2,14 +2,14 @@ import { existsSync, readFileSync, statSync, watchFile } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dataDirectory } from '../data-directory.ts';
 
-/** Shows what a cluster's components have logged, or one of them; goes on as more comes if it is to follow. */
+/** Prints the logs of all components or of one, and streams new entries with `--follow`. */
 export async function logs(
   component: string | undefined,
   options: { readonly data?: string; readonly follow?: boolean; readonly json?: boolean },
 ): Promise<number> {
   const { log } = dataDirectory(options.data);
   if (!existsSync(log)) {
-    console.error(`Nothing has been logged in ${log}.`);
+    console.error(`No logs found in ${log}.`);
     return 1;
   }
   const show = (text: string) => {
@@ -26,7 +26,7 @@ export async function logs(
   await new Promise(() => {
     watchFile(log, { interval: 200 }, async () => {
       const { size } = statSync(log);
-      // A file that was begun anew is read from its beginning.
+      // A file that was truncated is read from its start.
       if (size < position) position = 0;
       const file = await open(log);
       const { buffer, bytesRead } = await file.read(Buffer.alloc(size - position), 0, size - position, position);
@@ -38,7 +38,7 @@ export async function logs(
   return 0;
 }
 
-/** A line as it is shown; undefined if it is someone else's. */
+/** Returns the text to print for a log line; undefined if the line belongs to another component. */
 function shownOf(line: string, component: string | undefined, asJson: boolean): string | undefined {
   if (!line.startsWith('{')) return component === undefined ? line : undefined;
   let entry: { [name: string]: unknown };

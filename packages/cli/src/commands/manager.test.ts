@@ -28,5 +28,5 @@ test('the flags name files that are read each time, as they are replaced', () =>
 
 test('a file without a token is refused, as it would close the webhooks to every client', () => {
   writeFileSync(token, '\n');
-  assert.throws(() => webhookCallers({ webhookTokenFile: token })?.(), /there is no token in/);
+  assert.throws(() => webhookCallers({ webhookTokenFile: token })?.(), /contains no token/);
 });

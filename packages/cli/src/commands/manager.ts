@@ -20,7 +20,7 @@ import { type ProfilerFlags, serveProfiles } from '../profiler.ts';
 
 type Flags = { readonly [name: string]: string | boolean | undefined };
 
-/** Runs kruise-manager until the process is told to stop. */
+/** Runs kruise-manager until the process receives a signal. */
 export async function manager(flags: Flags): Promise<number> {
   const text = (name: string) => String(flags[name] ?? '');
   const isOn = (name: string) => flags[name] !== false && text(name) !== 'false';
@@ -41,7 +41,7 @@ export async function manager(flags: Flags): Promise<number> {
     'localhost:8090',
     log,
   ).catch((error: unknown) => {
-    log.error({ error }, 'profiles are not served');
+    log.error({ error }, 'failed to serve profiles');
     return () => {};
   });
   const stop = new AbortController();
@@ -53,7 +53,7 @@ export async function manager(flags: Flags): Promise<number> {
     const settings = managerSettings({
       gates,
       namespace: environment.namespace,
-      // Any server tells its version like this.
+      // Every Kubernetes API server reports its version in this form.
       resizesBySubresource: resizesBySubresource((version as { readonly gitVersion?: string }).gitVersion ?? ''),
       cloneSetExcludesPreparingDelete: isOn('clonesetScalingExcludePreparingDelete'),
       daemonSetsUseScheduler: isOn('assignPodsByScheduler'),
@@ -120,7 +120,7 @@ export function webhookCallers(flags: Flags): (() => WebhookCallers) | undefined
 
 function tokenOf(file: string): string {
   const token = readFileSync(file, 'utf8').trim();
-  if (token === '') throw new Error(`there is no token in ${file}`);
+  if (token === '') throw new Error(`--webhook-token-file: ${file} contains no token`);
   return token;
 }
 
@@ -129,5 +129,7 @@ const longestTtlSeconds = 31 * 86_400;
 function ttlSecondsOf(value: string): number {
   const seconds = Number(value);
   if (Number.isInteger(seconds) && seconds >= 0 && seconds <= longestTtlSeconds) return seconds;
-  throw new RangeError(`--default-ttlseconds-for-always-nodeimage is from 0 to ${longestTtlSeconds}, not ${value}`);
+  throw new RangeError(
+    `--default-ttlseconds-for-always-nodeimage must be from 0 to ${longestTtlSeconds}, not ${value}`,
+  );
 }

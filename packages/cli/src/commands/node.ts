@@ -4,7 +4,7 @@ import { dataDirectory, runningCluster } from '../data-directory.ts';
 
 type Place = { readonly data?: string };
 
-/** Lists, adds, removes, stops, loses, starts or slows the simulated nodes of a cluster that runs. */
+/** Prints the simulated nodes of a running cluster. */
 export async function listNodes(options: Place): Promise<number> {
   const nodes = await ask<readonly NodeState[]>(options, { ask: 'nodes' });
   for (const { name, address, isUp } of nodes) console.log(`${name}\t${address}\t${isUp ? 'up' : 'down'}`);
@@ -17,10 +17,10 @@ export async function addNodes(
 ): Promise<number> {
   const labels = Object.fromEntries((options.label ?? []).map(labelOf));
   const count = name === undefined ? Number(options.count) : 1;
-  if (!Number.isInteger(count) || count < 1) throw new Error(`--count wants a number, not ${options.count}`);
+  if (!Number.isInteger(count) || count < 1) throw new Error(`--count must be a positive number, not ${options.count}`);
   for (let number = 0; number < count; number++) {
     const added = await ask<string>(options, { ask: 'add-node', labels, ...(name === undefined ? {} : { name }) });
-    console.log(`${added} is there`);
+    console.log(`node/${added} added`);
   }
   return 0;
 }
@@ -48,7 +48,10 @@ function labelOf(text: string): readonly [string, string] {
 async function ask<T>({ data }: Place, question: Question): Promise<T> {
   const directory = dataDirectory(data);
   const running = runningCluster(directory);
-  if (!running) throw new Error(`no cluster runs in ${directory.path}`);
-  if (!running.control) throw new Error('what runs there has no nodes of its own: it is an API server alone');
+  if (!running) throw new Error(`no cluster is running in ${directory.path}: start one with kruise up`);
+  if (!running.control)
+    throw new Error(
+      'the running process is only an API server and has no simulated nodes: start the cluster with kruise up',
+    );
   return askControl(running.control, question);
 }

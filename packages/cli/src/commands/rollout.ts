@@ -15,7 +15,7 @@ import { systemClock, systemRandom } from '@kruise/values/system';
 export type RolloutPlanOptions = {
   readonly kubeconfig?: string;
   readonly namespace?: string;
-  /** The CloneSet as it is to be; without one, as it is. */
+  /** Manifest to plan for; the live object if undefined. */
   readonly filename?: string;
   readonly featureGates?: string;
   readonly json?: boolean;
@@ -23,11 +23,11 @@ export type RolloutPlanOptions = {
 
 const kinds = ['cloneset', 'clonesets', 'clone'];
 
-/** Prints what a rollout would do, and what holds it up. Nothing is written. */
+/** Prints the steps of a rollout and its blockers. Writes nothing. */
 export async function planCommand(target: string, options: RolloutPlanOptions): Promise<number> {
   const [kind = '', name = ''] = target.split('/');
   if (!kinds.includes(kind.toLowerCase().split('.')[0] ?? '') || name === '') {
-    console.error(`Only rollouts of CloneSets can be planned: cloneset/NAME, not ${target}.`);
+    console.error(`Only rollouts of CloneSets can be planned: use cloneset/NAME, not ${target}.`);
     return 1;
   }
   const place = options.kubeconfig === undefined ? {} : { path: options.kubeconfig };
@@ -51,7 +51,7 @@ export async function planCommand(target: string, options: RolloutPlanOptions): 
   }
 }
 
-/** What the server would make of a manifest, were it applied. */
+/** Returns the object that a server-side dry-run apply of the manifest yields. */
 async function applied(client: Client, file: string, reference: { namespace: string; name: string }) {
   const manifest = parseYaml(readFileSync(file, 'utf8')) as JsonObject & { readonly metadata?: object };
   const isOlder = manifest['apiVersion'] === 'apps.kruise.io/v1alpha1';
@@ -59,7 +59,7 @@ async function applied(client: Client, file: string, reference: { namespace: str
   const options = { fieldManager: 'kruise-rollout-plan', force: true, dryRun: true };
   if (!isOlder) return client.apply(cloneSet, object, options);
   const answer = await client.apply(cloneSetV1alpha1, object, options);
-  // What is converted to this version is of this version.
+  // The conversion yields an object of the requested version.
   return convertObject(answer as unknown as JsonObject, 'apps.kruise.io/v1beta1') as unknown as CloneSet;
 }
 
@@ -67,13 +67,14 @@ function describe(name: string, { revision, waves, isWhole, blockers }: RolloutP
   const lines = waves.flatMap((wave, index) => [
     `${index + 1}.`,
     ...wave.map(
-      ({ pod, does, why }) => `   ${does.padEnd(16)} ${pod}${why === undefined ? '' : `  (not in place: ${why})`}`,
+      ({ pod, does, why }) =>
+        `   ${does.padEnd(16)} ${pod}${why === undefined ? '' : `  (no in-place update: ${why})`}`,
     ),
   ]);
   return [
     `cloneset/${name} to revision ${revision}: ${waves.length === 0 ? 'nothing to do' : `${waves.length} waves`}`,
     ...lines,
-    ...(isWhole ? [] : ['   and so on']),
-    ...(blockers.length > 0 ? ['Held up at present:', ...blockers.map((each) => `   ${each}`)] : []),
+    ...(isWhole ? [] : ['   …']),
+    ...(blockers.length > 0 ? ['Blocked by:', ...blockers.map((each) => `   ${each}`)] : []),
   ].join('\n');
 }

@@ -5,14 +5,14 @@ import { Command } from 'commander';
 import { type SchedulerFlags, schedulerFlags } from '../flags.ts';
 import { withElection } from './scheduler.ts';
 
-/** What holds of the election, by what the command line and the file say. */
+/** Returns the effective flags of a command line and the election settings of a configuration file. */
 function electionOf(line: readonly string[], file: Partial<typeof defaultConfiguration.leaderElection> = {}) {
   const command = schedulerFlags(new Command()).exitOverride().parse(line, { from: 'user' });
   const isGiven = (flag: string) => command.getOptionValueSource(flag) === 'cli';
   return withElection(command.opts<SchedulerFlags>(), { ...defaultConfiguration.leaderElection, ...file }, isGiven);
 }
 
-test('kube-scheduler has the port and the lease that it has in Kubernetes', () => {
+test('kube-scheduler has the default port and lease of Kubernetes', () => {
   const { securePort, leaderElect, ...flags } = electionOf([]);
   assert.deepEqual([securePort, leaderElect], ['10259', true]);
   assert.deepEqual(
@@ -25,7 +25,7 @@ test('kube-scheduler has the port and the lease that it has in Kubernetes', () =
   );
 });
 
-test('what the command line says of the election goes before what the file says', () => {
+test('leader election flags of the command line override the configuration file', () => {
   const flags = electionOf(['--leader-elect-lease-duration', '1m', '--leader-elect=false'], {
     leaderElect: true,
     leaseDurationSeconds: 20,

@@ -12,16 +12,16 @@ import { isSet, readFileOf, runComponent } from '../component.ts';
 import { postToExtender } from '../extender-post.ts';
 import type { ComponentOptions, SchedulerFlags } from '../flags.ts';
 
-/** Runs kube-scheduler; returns the code the process is to end with. */
+/** Runs kube-scheduler. Returns the exit code. */
 export async function scheduler(given: SchedulerFlags, isGiven: (flag: string) => boolean): Promise<number> {
   const configuration = given.config
     ? readConfiguration(parseYaml(readFileOf('--config', given.config)))
     : defaultConfiguration;
   const flags = withElection(given, configuration.leaderElection, isGiven);
   let isRunning = false;
-  // One that waits for its turn is as ready as one that leads.
+  // A replica that waits for the lease is as ready as the leader.
   const isReady = () => {
-    if (!isRunning && !isSet('--leader-elect', flags.leaderElect)) throw new Error('the caches are not filled yet');
+    if (!isRunning && !isSet('--leader-elect', flags.leaderElect)) throw new Error('caches have not synced yet');
   };
   return runComponent('kube-scheduler', flags, { caches: isReady }, async (surroundings) => {
     const { client, log, metrics, registry, leaderElection, signal } = surroundings;
@@ -39,7 +39,7 @@ export async function scheduler(given: SchedulerFlags, isGiven: (flag: string) =
         schedulerMetrics: createSchedulerMetrics(registry),
         onRunning() {
           isRunning = true;
-          log.info({ profiles }, 'the scheduler is running');
+          log.info({ profiles }, 'scheduler started');
         },
         ...(leaderElection ? { leaderElection } : {}),
       },
@@ -48,7 +48,7 @@ export async function scheduler(given: SchedulerFlags, isGiven: (flag: string) =
   });
 }
 
-/** What the file says of the election holds where the command line says nothing. */
+/** Applies the leader election settings of the configuration file to the flags that the command line does not set. */
 export function withElection<T extends ComponentOptions>(
   flags: T,
   election: LeaderElectionConfiguration,

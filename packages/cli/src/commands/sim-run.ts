@@ -13,13 +13,13 @@ export type SimRunOptions = {
   readonly svg?: string;
 };
 
-/** Plays manifests on virtual time, and tells what happens. */
+/** Applies manifests to a simulated cluster on virtual time, and prints what happens. */
 export async function simRun(files: readonly string[], options: SimRunOptions): Promise<number> {
   const manifests = files.flatMap(manifestsIn);
   const minutes = Number(options.minutes);
   const nodes = Number(options.nodes);
-  if (!(minutes > 0)) throw new Error(`--minutes wants a number, not ${options.minutes}`);
-  if (!Number.isInteger(nodes) || nodes < 1) throw new Error(`--nodes wants a number, not ${options.nodes}`);
+  if (!(minutes > 0)) throw new Error(`--minutes must be a positive number, not ${options.minutes}`);
+  if (!Number.isInteger(nodes) || nodes < 1) throw new Error(`--nodes must be a positive number, not ${options.nodes}`);
   const planText = options.plan === undefined ? '[]' : readFileSync(options.plan, 'utf8');
   const story = await play({
     manifests,
@@ -33,7 +33,7 @@ export async function simRun(files: readonly string[], options: SimRunOptions): 
     const { available, wanted } = samples.at(-1)!;
     const least = Math.min(...samples.filter(({ atMs }) => atMs > 0).map((each) => each.available));
     console.log(
-      `${name}: ${available} of ${wanted} in the end${Number.isFinite(least) ? `, ${least} at the least` : ''}`,
+      `${name}: ${available} of ${wanted} available at the end${Number.isFinite(least) ? `, minimum ${least}` : ''}`,
     );
   }
   if (options.svg !== undefined) writeFileSync(options.svg, drawStory(story));
@@ -45,9 +45,12 @@ function manifestsIn(file: string): readonly KubernetesObject[] {
     const document = parseYaml(text);
     if (document == null) return [];
     const { apiVersion, kind, metadata, items } = document as Partial<KubernetesObject> & { readonly items?: unknown };
-    // A list is what it lists.
+    // A List stands for its items.
     if (kind === 'List' && Array.isArray(items)) return items as readonly KubernetesObject[];
-    if (!apiVersion || !kind || !metadata) throw new Error(`${file}, document ${index + 1}: no manifest`);
+    if (!apiVersion || !kind || !metadata)
+      throw new Error(
+        `${file}, document ${index + 1}: not a manifest, because apiVersion, kind or metadata is missing`,
+      );
     return [document as KubernetesObject];
   });
 }

@@ -17,15 +17,15 @@ export type SimOptions = {
   readonly workers?: string;
   readonly mutants?: boolean;
   readonly coverage?: boolean;
-  /** What a process started by another of these is to do. */
+  /** Task of a worker process that another `kruise sim` started. */
   readonly worker?: 'worlds' | 'mutants';
 };
 
-/** Of a result, what is sent from one process to another. */
+/** The part of a result that a worker process sends to its parent. */
 type Outcome = Omit<Result, 'view'>;
 type Order = { readonly seed: string; readonly minutes: number };
 
-/** Runs worlds from seeds until one breaks or all have held. */
+/** Runs simulations from seeds until one fails or all pass. */
 export async function sim(options: SimOptions): Promise<number> {
   if (options.worker === 'worlds') return serveAsWorker(outcomeOf);
   if (options.worker === 'mutants') return serveAsWorker(findMutant);
@@ -46,13 +46,13 @@ async function outcomeOf(order: Order): Promise<Outcome> {
 
 function wholeNumber(flag: string, text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 1) throw new Error(`${flag} wants a number, not ${text}`);
+  if (!Number.isInteger(number) || number < 1) throw new Error(`${flag} must be a positive number, not ${text}`);
   return number;
 }
 
 type Soak = {
   readonly base: string;
-  /** How many worlds there are at most, and for how long new ones are begun. */
+  /** Maximum number of simulations, and the time during which new ones start. */
   readonly count?: number;
   readonly forMs?: number;
   readonly minutes: number;
@@ -64,9 +64,11 @@ async function soak({ base, count = Number.POSITIVE_INFINITY, minutes, workers, 
   const { forMs = Number.POSITIVE_INFINITY, showsCoverage } = more;
   const begun = performance.now();
   const totals = createTotals();
-  const last = Number.isFinite(count) ? `to ${base}-${count}` : 'and on';
-  console.log(`Worlds ${base}-1 ${last}, each ${minutes} minutes of faults and then rest.`);
-  console.log(`At every write ${invariants.length} invariants are checked, and in the end that all is at rest.`);
+  const last = Number.isFinite(count) ? `to ${base}-${count}` : 'and so on';
+  console.log(`Simulations ${base}-1 ${last}: ${minutes} minutes of fault injection each, then time to converge.`);
+  console.log(
+    `${invariants.length} invariants are checked at every write; at the end all objects must have converged.`,
+  );
   function* orders(): Generator<Order> {
     for (const seed of seedsOf(base, count)) {
       if (performance.now() - begun >= forMs) return;
@@ -80,29 +82,29 @@ async function soak({ base, count = Number.POSITIVE_INFINITY, minutes, workers, 
   for await (const { result } of worlds) {
     totals.add(result);
     if (result.failure) {
-      console.log(`World ${result.seed} broke.`);
+      console.log(`Simulation ${result.seed} failed.`);
       return report(result, minutes);
     }
     if (totals.worlds % 50 === 0) console.log(totals.progress(performance.now() - begun));
   }
-  console.log(`All held. ${totals.progress(performance.now() - begun)}`);
+  console.log(`All passed. ${totals.progress(performance.now() - begun)}`);
   console.log(totals.faultsByKind());
   if (showsCoverage) for (const line of totals.reachedLines()) console.log(line);
-  else console.log(`Controllers did ${Object.keys(totals.reached).length} kinds of things (--coverage lists them).`);
+  else console.log(`Controllers did ${Object.keys(totals.reached).length} kinds of actions (--coverage lists them).`);
   return 0;
 }
 
-/** Maximum real time of a world. Budgets of steps end most endless worlds long before. */
+/** Maximum real time of a simulation. Step budgets end most endless simulations long before. */
 const longestWorldMs = 15 * 60_000;
-const noAnswer = 'a world gives an answer';
+const noAnswer = 'a simulation returns a result';
 
-/** Returns the outcome of a world whose process gave none. */
+/** Returns the outcome of a simulation whose process returned none. */
 function lostWorld({ seed }: Order, why: string): Outcome {
   const failure = { invariant: noAnswer, why, atMs: 0 };
   return { seed, failure, faults: [], trace: '', simulatedMs: 0, revisions: 0, reached: {} };
 }
 
-/** What many worlds came to. */
+/** Totals of many simulations. */
 function createTotals() {
   const reached: Reached = {};
   const faults = new Map<FaultKind, number>();
@@ -123,7 +125,7 @@ function createTotals() {
       const seconds = elapsedMs / 1000;
       const rate = (simulatedMs / 60_000 / seconds).toFixed(0);
       const all = [...faults.values()].reduce((sum, each) => sum + each, 0);
-      return `${worlds} worlds: ${all} faults, ${revisions} writes, ${(worlds / seconds).toFixed(1)} worlds and ${rate} simulated minutes a second`;
+      return `${worlds} simulations: ${all} faults, ${revisions} writes, ${(worlds / seconds).toFixed(1)} simulations and ${rate} simulated minutes per second`;
     },
     faultsByKind(): string {
       const shown = [...faults].sort(([, a], [, b]) => b - a).map(([kind, times]) => `${kind} ${times}`);
@@ -150,7 +152,7 @@ function* seedsOf(base: string, count: number): Generator<string> {
   for (let number = 1; number <= count; number++) yield `${base}-${number}`;
 }
 
-/** Sees how many new worlds it takes to find out each part that is broken on purpose. */
+/** Counts the simulations that it takes to detect each mutant. */
 async function searchMutants(base: string, count: number, workers: number): Promise<number> {
   const { mutants } = await import('@kruise/sim/mutants/catalogue');
   const orders = mutants.map(({ name }) => ({ name, base, count }));
@@ -159,37 +161,41 @@ async function searchMutants(base: string, count: number, workers: number): Prom
   for await (const { work, result } of inWorkers<MutantOrder, NonNullable<MutantFinding>>(args, workers, orders)) {
     if (result.worlds === undefined) missed++;
     const found =
-      result.worlds === undefined ? `not in ${count}` : `${result.worlds} (${result.seed}, ${result.caughtBy})`;
+      result.worlds === undefined
+        ? `not detected in ${count}`
+        : `${result.worlds} (${result.seed}, ${result.caughtBy})`;
     console.log(`${work.name}: ${found}`);
   }
-  console.log(`${mutants.length - missed} of ${mutants.length} found out within ${count} worlds each.`);
+  console.log(`${mutants.length - missed} of ${mutants.length} detected within ${count} simulations each.`);
   return missed === 0 ? 0 : 1;
 }
 
 async function one(seed: string, minutes: number, verbose: boolean): Promise<number> {
   const result = await run({ seed, minutes, ...(verbose ? { tell: console.log } : {}) });
   if (result.failure) return report(result, minutes);
-  console.log(`World ${seed} held for ${Math.round(result.simulatedMs / 1000)} s. Trace ${result.trace}`);
+  console.log(
+    `Simulation ${seed} passed (${Math.round(result.simulatedMs / 1000)} s simulated). Trace ${result.trace}`,
+  );
   return 0;
 }
 
-/** Tells what broke, with as few faults as it takes, and how it came about. */
+/** Prints the failure, a minimal set of faults that causes it, and the last events. */
 async function report(result: Outcome, minutes: number): Promise<number> {
   const { seed, failure } = result;
   console.log(`${failure!.invariant}: ${failure!.why}, ${(failure!.atMs / 1000).toFixed(1)} s in.`);
   if (failure!.invariant === noAnswer) {
-    // The world would not end in this process either.
-    console.log(`Again: kruise sim --seed ${seed} --minutes ${minutes}`);
+    // The simulation would not end in this process either.
+    console.log(`Reproduce with: kruise sim --seed ${seed} --minutes ${minutes}`);
     return 1;
   }
   const least = await shrink(result, (faults) => run({ seed, minutes, faults }));
-  console.log(`It takes ${least.faults.length} of ${result.faults.length} faults:`);
+  console.log(`Minimal faults (${least.faults.length} of ${result.faults.length}):`);
   for (const fault of least.faults) console.log(`  ${told(fault)}`);
   const lines: string[] = [];
   await run({ seed, minutes, faults: least.faults, tell: (line) => lines.push(line) });
-  console.log('The last of what happened:');
+  console.log('Last events:');
   const notable = lines.filter((line) => !/\/(?:leases|events)\//.test(line));
   for (const line of notable.slice(-60)) console.log(`  ${line}`);
-  console.log(`Again: kruise sim --seed ${seed} --minutes ${minutes}`);
+  console.log(`Reproduce with: kruise sim --seed ${seed} --minutes ${minutes}`);
   return 1;
 }

@@ -7,13 +7,13 @@ import type { Prepared } from '../prepare.ts';
 import type { Plan } from '../rest-of-cluster.ts';
 
 export type UpOptions = ClusterOptions & {
-  /** What someone else is to do. */
+  /** Components that other processes provide. */
   readonly without?: readonly string[];
   readonly featureGates?: string;
   readonly nodes?: string;
 };
 
-/** How long a client takes to ask its first question, about. */
+/** Approximate time until a client that waited for the server sends its first request. */
 const politeMs = 20;
 
 export function up(options: UpOptions, prepared: Prepared): Promise<number> {
@@ -28,11 +28,11 @@ export function up(options: UpOptions, prepared: Prepared): Promise<number> {
   return runCluster(
     {
       name: 'up',
-      // Where someone else's kruise-manager runs, its webhook converts, as its definitions say.
+      // A kruise-manager in another process converts with its webhook, as its CRDs declare.
       ...(plan.without.includes('manager') ? {} : { converterOf: kruiseConverterOf }),
       async startRest(parts) {
-        // To read all that takes the thread for as long as it took to start the server: those who waited for the server
-        // come first.
+        // Loading this code blocks the thread for as long as the start of the server took: clients that waited for the
+        // server are answered first.
         await sleep(politeMs);
         const { startRest } = await import('../rest-of-cluster.ts');
         return startRest(plan, parts);
@@ -45,14 +45,14 @@ export function up(options: UpOptions, prepared: Prepared): Promise<number> {
 }
 
 function nodeCount(text = '3'): number {
-  if (!/^\d+$/.test(text)) throw new Error(`--nodes wants a number, not ${text}`);
+  if (!/^\d+$/.test(text)) throw new Error(`--nodes must be a number, not ${text}`);
   return Number(text);
 }
 
 function componentsOf(names: readonly string[] = []): readonly ComponentName[] {
   return names.map((name) => {
     const found = componentNames.find((each) => each === name);
-    if (!found) throw new Error(`there is no component ${name}: there are ${componentNames.join(', ')}`);
+    if (!found) throw new Error(`unknown component ${name}: use one of ${componentNames.join(', ')}`);
     return found;
   });
 }

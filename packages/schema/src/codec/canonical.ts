@@ -1,12 +1,12 @@
 /**
- * The canonical form of an object: what is left when Kubernetes decodes JSON into its Go structures and encodes them
- * again. Fields come in Go's order, empty ones are gone or written as their kind wants it, maps are sorted, quantities
- * and times have their one spelling.
+ * Canonical form of an object: the result of decoding JSON into Kubernetes' Go structs and encoding it again. Fields
+ * are in Go's order, empty fields are omitted or written as their type requires, maps are sorted, and quantities and
+ * times have a unique spelling.
  *
- * Nearly every object that passes is canonical already, because a server wrote it. So a canonicalizer looks at what is
- * there, key by key, and makes a new object only where something differs; an object that is canonical comes back
- * itself, or copied as a whole where a fresh one is asked for. It says no more of a wrong value than that it is wrong:
- * `go-decoder.ts` finds the words.
+ * Nearly every object is canonical already, because a server wrote it. A canonicalizer therefore compares key by key
+ * and creates a new object only where something differs. A canonical object is returned itself, or as a copy if the
+ * caller asks for new objects. For a wrong value the canonicalizer reports only that it is wrong: `go-decoder.ts`
+ * creates the error message.
  */
 import { canonicalBase64 } from '@kruise/values/base64';
 import { canonicalDuration } from '@kruise/values/duration';
@@ -18,31 +18,34 @@ import { type EitherNode, type MapNode, type Node, type ObjectNode, resolve } fr
 import type { FieldPlan } from './field-plan.ts';
 import { absentValueOf, assemble, place, shapeOf, zeroOf } from './object-shape.ts';
 
-/** What one walk is asked for, and what it found beside the value. */
+/** Options of one walk, and its findings beside the value. */
 export type Walk = {
-  /** Objects and lists of the result are new ones, which the caller may change. Opaque JSON is shared nevertheless. */
+  /** Objects and lists of the result are new and may be mutated by the caller. Opaque JSON is shared nevertheless. */
   readonly isFresh: boolean;
-  /** What Kubernetes stores passes through protobuf, which cannot tell an empty list from none. */
+  /** Stored objects pass through protobuf, which cannot distinguish an empty list from none. */
   readonly isStored?: boolean;
-  /** Parts that are canonical already, as those of a stored object are. They are shared even by a fresh result. */
+  /** Parts that are known to be canonical, such as those of a stored object. They are shared even by a new result. */
   readonly known?: Known | undefined;
   sawUnknown: boolean;
 };
 
-/** Objects and lists of which something is known. */
+/** Objects and lists that are known to be canonical. */
 export type Known = ReadonlySet<unknown>;
 
-/** The canonical form of a value that is there; throws where the value is of another type than the schema says. */
+/** Returns the canonical form of a present value; throws if the value has another type than the schema. */
 export type Canonicalize = (value: unknown, walk: Walk) => unknown;
 
 type JsonObject = { readonly [key: string]: unknown };
 
-/** Thrown for any value of the wrong type. One for all, because making an error costs more than decoding a Pod. */
+/**
+ * Thrown for every value of the wrong type. A single instance, because creating an error costs more than decoding a
+ * Pod.
+ */
 export const mismatch = new Error('the value is not of the type its schema says');
 
 const compiled = new WeakMap<Node, Canonicalize>();
 
-/** The canonicalizer of a node, compiled when first asked for. */
+/** Returns the canonicalizer of a node, compiled on first use. */
 export function canonicalizerOf(node: Node): Canonicalize {
   const known = compiled.get(node);
   if (known) return known;
@@ -107,7 +110,7 @@ function textual(canonical: (text: string) => string | null): Canonicalize {
 }
 
 function quantity(value: unknown): unknown {
-  // Kubernetes reads a quantity from the raw JSON, with the spaces around it cut off.
+  // Kubernetes parses a quantity from the raw JSON and trims the spaces around it.
   if (typeof value === 'string') return canonicalQuantity(value.trim());
   return typeof value === 'number' || typeof value === 'bigint' ? canonicalQuantity(String(value)) : fail();
 }
@@ -130,7 +133,7 @@ function compileList(itemNode: Node): Canonicalize {
   };
 }
 
-/** A value in a list or a map: null there is the zero value, not an absence. */
+/** Returns the canonicalizer of a value in a list or map: null is the zero value there, not an absence. */
 function elementOf(node: Node): Canonicalize {
   let canonical: Canonicalize | undefined;
   return (value, walk) => {
@@ -149,7 +152,7 @@ function compileMap({ values }: MapNode): Canonicalize {
     let previous: string | undefined;
     let isSorted = true;
     for (const key in value) {
-      // UTF-16 order is the order of bytes as long as no surrogate takes part.
+      // UTF-16 order equals byte order as long as there are no surrogates.
       if ((previous !== undefined && previous > key) || surrogate.test(key)) isSorted = false;
       previous = key;
       const before = value[key];
@@ -167,7 +170,7 @@ function sortKeys(map: JsonObject): JsonObject {
   const keys = Object.keys(map);
   const sorted: Record<string, unknown> = {};
   for (const key of keys.toSorted(compareStrings)) setOwn(sorted, key, map[key]);
-  // JavaScript keeps keys like `10` first whatever is done; such a map is as sorted as it can be.
+  // JavaScript always puts keys like `10` first; such a map is as sorted as it can be.
   const inOrder = Object.keys(sorted);
   return inOrder.every((key, index) => key === keys[index]) ? map : sorted;
 }
@@ -183,12 +186,15 @@ function compileEither(node: EitherNode): Canonicalize {
   const list = compileList(or === 'list' ? node.object : { type: 'string' });
   return (value, walk) => {
     if (isObject(value)) return object(value, walk);
-    // Kubernetes reads anything else as neither, and writes it as null.
+    // Kubernetes decodes anything else as neither, and writes null.
     return Array.isArray(value) && value.length > 0 ? list(value, walk) : null;
   };
 }
 
-/** Where a field stands in its object, and what becomes of a value found there: undefined, if it is left out. */
+/**
+ * Position of a field in its object, and the canonicalizer of its value, which returns undefined if the field is
+ * omitted.
+ */
 type Slot = { readonly position: number; readonly isAlwaysWritten: boolean; readonly settle: Canonicalize };
 
 function compileObject(node: ObjectNode): Canonicalize {
@@ -231,12 +237,12 @@ function compileObject(node: ObjectNode): Canonicalize {
   };
 }
 
-/** How a field settles a value it is given, its absence included. */
+/** Returns the canonicalizer of a field's value, including its absence. */
 function settler(plan: FieldPlan): Canonicalize {
   const absent = absentValueOf(plan);
   let canonical: Canonicalize | undefined;
   const present: Canonicalize = (value, walk) => {
-    // Compiled when first met: most fields of most objects are never used.
+    // Compiled on first use: most fields of most objects are never used.
     canonical ??= canonicalizerOf(plan.node);
     return canonical(value, walk);
   };

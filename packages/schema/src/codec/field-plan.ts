@@ -1,18 +1,18 @@
 import { asField, type Field, type Node, type ObjectNode, resolve } from '../language.ts';
 
-/** A field as every codec sees it: inlined objects dissolved, and the rules of presence worked out. */
+/** A field as every codec uses it: inlined objects are flattened, and the presence rules are resolved. */
 export type FieldPlan = {
   readonly name: string;
   readonly node: Exclude<Node, { type: 'lazy' }>;
   readonly pointer: boolean;
-  /** Left out when empty, unless it is of a kind that cannot be empty. */
+  /** The field is omitted when empty, unless its type cannot be empty. */
   readonly omitEmpty: boolean;
-  /** Written even where nothing was given. */
+  /** The field is written even if it was not set. */
   readonly alwaysWritten: boolean;
   readonly field: Field;
 };
 
-/** The fields of an object as JSON has them, in Go's order. */
+/** Returns the JSON fields of an object, in Go's order. */
 export function planFields(node: ObjectNode): readonly FieldPlan[] {
   return [...plansIn(node)];
 }
@@ -26,14 +26,14 @@ function* plansIn(node: ObjectNode): Generator<FieldPlan> {
   }
 }
 
-/** The presence of one field. */
+/** Resolves the presence rules of one field. */
 export function planField(name: string, field: Field): FieldPlan {
   const node = resolve(field.node);
   const { pointer, omitEmpty } = field;
   return { name, node, pointer, omitEmpty, field, alwaysWritten: !omitEmpty || (!pointer && isStructure(node)) };
 }
 
-// What Go holds in a structure is never empty, so a tag to omit it when empty has no effect.
+// Returns whether a node is a Go struct. A struct is never empty, so `omitempty` has no effect on it.
 function isStructure({ type }: Node): boolean {
   switch (type) {
     case 'string':

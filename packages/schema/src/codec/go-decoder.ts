@@ -1,10 +1,10 @@
 /**
- * Decoding as Kubernetes' Go decoder does it, step by step: which error is reported, in which words, and in which
- * order unknown and repeated fields are listed. Slow, and used only when there is something to report.
+ * Decodes step by step like Kubernetes' Go decoder: the same errors, messages and order of unknown and duplicate
+ * fields. It is slow and used only when there is an error to report.
  *
- * Go knows two sorts of errors. A value of the wrong type is noted and decoding goes on; the first note is the answer
- * in the end. But types with a decoder of their own (times, quantities, schemas within schemas) stop everything, and
- * so win over notes taken before.
+ * Go has two kinds of errors. A value of the wrong type is recorded and decoding continues; the first record is the
+ * final error. Types with a custom decoder (times, quantities, schemas within schemas) stop decoding immediately, and
+ * so take precedence over errors that were recorded before.
  */
 
 import { decodeBase64, encodeBase64 } from '@kruise/values/base64';
@@ -26,15 +26,15 @@ import {
 import { type FieldPlan, planFields } from './field-plan.ts';
 import { goTypeOf, structureName } from './go-type.ts';
 
-/** The outcome: a plain value for the canonicalizer, or the error; and what strict decoding holds against it. */
+/** The outcome: a plain value for the canonicalizer or the error, and the errors of strict decoding. */
 export type Decoded = {
   readonly value: unknown;
   readonly error?: string;
-  /** In the order of the text, each once. */
+  /** Unique, in the order of the text. */
   readonly strictErrors: readonly StrictError[];
 };
 
-/** A field that strict decoding does not let pass. */
+/** A field that strict decoding rejects. */
 export type StrictError = { readonly reason: 'unknown' | 'duplicate'; readonly path: string };
 
 /** `unknown field "spec.foo"`. */
@@ -55,26 +55,26 @@ export function decodeAsGo(node: ObjectNode, token: JsonToken): Decoded {
   }
 }
 
-/** Go stops listing there. */
+/** Go stops listing errors at this number. */
 const maxStrictErrors = 100;
 
-/** A value of the wrong type, or a fault that has its own words. */
+/** A type mismatch, or an error with its own message. */
 type Fault = { readonly got: string; readonly type: string } | string;
 
 type State = {
-  /** The first value of a wrong type that was met, in words. */
+  /** Message of the first type mismatch. */
   note: string | undefined;
   noteFault: Fault | undefined;
   readonly strictErrors: Map<string, StrictError>;
-  /** Names of the fields on the way here; list indexes and map keys are not among them. */
+  /** Names of the fields on the path, without list indexes and map keys. */
   readonly fields: string[];
-  /** The structure that has the last of them. */
+  /** Go struct that contains the last of the fields. */
   structure: string | undefined;
-  /** The way here as strict errors give it. */
+  /** The path, as strict errors print it. */
   path: string;
 };
 
-/** Ends decoding at once. */
+/** Thrown to stop decoding immediately. */
 class Stop extends Error {
   readonly fault: Fault;
   constructor(fault: Fault) {
@@ -93,7 +93,7 @@ function describe(fault: Fault, { structure, fields }: State): string {
   return `json: cannot unmarshal ${fault.got} into Go ${target} of type ${fault.type}`;
 }
 
-/** Notes a fault and goes on. */
+/** Records an error and continues. */
 function note(fault: Fault, state: State): undefined {
   if (state.noteFault !== undefined) return;
   state.noteFault = fault;
@@ -110,7 +110,7 @@ function join(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** What Go calls a JSON value. */
+/** Returns Go's name of a JSON value's type. */
 function kindOf(token: JsonToken): 'null' | 'bool' | 'string' | 'number' | 'array' | 'object' {
   if (token === null || token === undefined) return 'null';
   if (typeof token === 'string') return 'string';
@@ -128,8 +128,8 @@ function membersOf(token: JsonToken): readonly (readonly [string, JsonToken])[] 
 }
 
 /**
- * Decodes into a place that may hold a value already: a repeated key is decoded over what came before it, which merges
- * objects and maps.
+ * Decodes into a location that may already have a value: a duplicate key is decoded over the previous value, which
+ * merges objects and maps.
  */
 function decode(unresolved: Node, token: JsonToken, previous: unknown, state: State): unknown {
   const node = resolve(unresolved);
@@ -194,7 +194,7 @@ function decodeBytes(token: JsonToken, kind: string, state: State): unknown {
     }
   }
   if (!Array.isArray(token)) return note({ got: kind, type: '[]uint8' }, state);
-  // Go takes a list of numbers for bytes too.
+  // Go also accepts a list of numbers as bytes.
   const bytes = token.map((item) => {
     const itemKind = kindOf(item);
     if (itemKind === 'null') return 0;
@@ -207,7 +207,7 @@ function decodeBytes(token: JsonToken, kind: string, state: State): unknown {
   return encodeBase64(Uint8Array.from(bytes));
 }
 
-/** The words of a value's own parser. */
+/** Returns the message of a value's own parser. */
 function wordsOf(error: unknown): string {
   if (error instanceof ParseError) return error.message;
   throw error;
@@ -233,7 +233,7 @@ function decodeText(type: keyof typeof textParsers, token: JsonToken, kind: stri
 function decodeQuantity(token: JsonToken, kind: string): unknown {
   if (kind === 'null') return null;
   const isScalar = kind === 'string' || kind === 'number';
-  // The literal, because 1e3 and 1000 are written differently; and of other values any text that is no quantity.
+  // The literal, because 1e3 and 1000 are written differently; for other values any text that is not a quantity.
   const text = isScalar ? literalOf(token).trim() : kind;
   stopOnError(() => canonicalQuantity(text));
   return text;
@@ -249,8 +249,8 @@ function decodeIntOrString(token: JsonToken, kind: string): unknown {
 }
 
 /**
- * A schema within a schema goes through a decoder of its own, so nothing in it is known to the strict checks, and its
- * errors carry the place of the outermost such schema.
+ * A schema within a schema has its own decoder: strict checks do not apply to its content, and its errors have the path
+ * of the outermost such schema.
  */
 function decodeEither({ object, or }: EitherNode, token: JsonToken, kind: string): unknown {
   if (kind === 'object') return decodeApart(object, token);

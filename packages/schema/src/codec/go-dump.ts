@@ -1,9 +1,10 @@
 /**
- * Prints a value the way Go's spew package prints the structure that the value decodes into (`%#v`, methods disabled,
- * keys sorted). Kubernetes hashes this text to name ReplicaSets and revisions, so every field of the structure is in
- * it, set or not, and so are the private fields of quantities and times.
+ * Prints a value the way Go's spew package prints the struct that the value decodes into (`%#v`, methods disabled, keys
+ * sorted). Kubernetes hashes this text to name ReplicaSets and revisions, so it contains every field of the struct, set
+ * or not, and the private fields of quantities and times.
  *
- * A printer is compiled per node. The text of an absent field is a constant, and most fields of most objects are absent.
+ * A printer is compiled per node. The text of an absent field is a constant, and most fields of most objects are
+ * absent.
  */
 import { compareStrings } from '@kruise/values/go-syntax';
 import { parseQuantity, type Quantity, zeroQuantity } from '@kruise/values/quantity';
@@ -22,7 +23,7 @@ type Printer = {
 const none = '<nil>';
 const printers = new WeakMap<Node, Printer>();
 
-/** Returns the text that spew prints for the Go structure of a JSON value. */
+/** Returns the text that spew prints for the Go struct of a JSON value. */
 export function goDump(node: ObjectNode, value: unknown): string {
   return `(${goTypeOf(node)})${printWith(printerOf(node), value)}`;
 }
@@ -97,7 +98,7 @@ type FieldPrinter = {
 };
 
 function objectPrinter(node: ObjectNode): Printer {
-  // Compiled on first use: a structure may refer to itself.
+  // Compiled on first use: a struct may refer to itself.
   let compiled: readonly FieldPrinter[] | undefined;
   const print = (value: unknown): string => {
     compiled ??= fieldPrinters(node);
@@ -170,13 +171,13 @@ function wide({ unscaled, scale }: Quantity): string {
 }
 
 /**
- * Decoded times are in the local zone, whose data Go loads when a process first formats a local time. Until then, and
- * in the hashes on record, the zone is empty.
+ * Decoded times are in the local time zone, whose data Go loads when a process first formats a local time. Until then,
+ * and in all recorded hashes, the zone is empty.
  */
 const localZone =
   '{name:(string) zone:([]time.zone)<nil> tx:([]time.zoneTrans)<nil> extend:(string) cacheStart:(int64)0 cacheEnd:(int64)0 cacheZone:(*time.zone)<nil>}';
 
-/** Prints whole seconds: no fraction of one survives storage. */
+/** Prints whole seconds: fractions are not stored. */
 function printTime(text: string): string {
   return time(Math.floor((parseTime(text) - zeroInstant) / 1000), localZone);
 }

@@ -1,6 +1,8 @@
 import { type Field, type Node, type ObjectNode, resolve } from '../language.ts';
 
-/** The Go type of a node's values, as error messages print it: `v1.PodSpec`, `map[string]string`, `[]v1.Volume`. */
+/**
+ * Returns the Go type of a node's values, as error messages print it: `v1.PodSpec`, `map[string]string`, `[]v1.Volume`.
+ */
 export function goTypeOf(unresolved: Node): string {
   const node = resolve(unresolved);
   if (node.goType !== undefined) return node.goType;
@@ -51,7 +53,7 @@ const eitherTypes = {
   strings: 'v1.JSONSchemaPropsOrStringArray',
 };
 
-/** The name of an object's Go structure: `PodSpec`. */
+/** Returns the name of an object's Go struct: `PodSpec`. */
 export function structureName({ name = '' }: ObjectNode): string {
   return name.slice(name.lastIndexOf('.') + 1);
 }
@@ -61,7 +63,7 @@ const initialisms: ReadonlySet<string> = new Set(
   'api aws csi dns fc fs gce gmsa grpc http ip iqn iscsi nfs os pd rbd se ssl tcp tty uid'.split(' '),
 );
 
-/** Returns the name of a field in its Go structure: `FSGroup` for `fsGroup`. An embedded structure lends its own name. */
+/** Returns the name of a field in its Go struct: `FSGroup` for `fsGroup`. An embedded struct has its own name. */
 export function goFieldName(name: string, field: Field): string {
   if (field.goName !== undefined) return field.goName;
   const node = resolve(field.node);

@@ -3,17 +3,16 @@ import { compareStrings } from '@kruise/values/go-syntax';
 import { type Node, resolve } from '../language.ts';
 import { shapeOf } from './object-shape.ts';
 
-// A key that JavaScript may take for an index and put first. Found in a text, or too long for one, such a match costs
-// time, not truth.
+// Matches keys that JavaScript may treat as indexes and put first. A false match inside a string costs only time.
 const indexLikeKey = /"[0-9]+":/;
 
-/** The JSON text of a canonical value, to the byte as Go writes it. */
+/** Returns the JSON text of a canonical value, byte for byte as Go writes it. */
 export function writeJson(node: Node, value: unknown): string {
   const text = stringify(value);
   return indexLikeKey.test(text) ? writeInOrder(node, value) : text;
 }
 
-/** Writes maps in the order of their keys, in which an object cannot hold them. */
+/** Writes maps in the order of their keys, which a JavaScript object cannot hold. */
 function writeInOrder(unresolved: Node, value: unknown): string {
   const node = resolve(unresolved);
   if (typeof value !== 'object' || value === null) return stringify(value);

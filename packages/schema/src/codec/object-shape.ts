@@ -1,22 +1,22 @@
 /**
- * How an object is put together: its values are first placed, each at the position of its field, and then assembled in
- * Go's order, with what Go writes for those that are absent.
+ * Builds objects: values are first placed at the position of their field, then assembled in Go's order, with Go's
+ * values for absent fields.
  */
 import { type Node, type ObjectNode, resolve } from '../language.ts';
 import { type FieldPlan, planFields } from './field-plan.ts';
 
-/** The fields of an object by position. */
+/** Fields of an object by position. */
 export type ObjectShape = {
   readonly plans: readonly FieldPlan[];
   readonly names: readonly string[];
   readonly positions: ReadonlyMap<string, number>;
-  /** What stands for an absent field, where something does. */
+  /** Factories of the values of absent fields; undefined if the field is omitted. */
   readonly absent: readonly ((() => unknown) | undefined)[];
 };
 
 const shapes = new WeakMap<ObjectNode, ObjectShape>();
 
-/** The shape of an object's schema; the same one each time. */
+/** Returns the shape of an object's schema. Memoized. */
 export function shapeOf(node: ObjectNode): ObjectShape {
   let shape = shapes.get(node);
   if (!shape) {
@@ -34,12 +34,12 @@ export function shapeOf(node: ObjectNode): ObjectShape {
   return shape;
 }
 
-/** The values of an object by position, as far as a key, or all of them. */
+/** Returns the values of an object by position, up to a key or all of them. */
 export function place(shape: ObjectShape, object: object, end?: string): unknown[] {
   return placeInto(emptyPlaces(shape), shape, object, end);
 }
 
-/** The same in places that are empty. */
+/** Places the values of an object into an existing array of empty places. */
 export function placeInto(placed: unknown[], { positions }: ObjectShape, object: object, end?: string): unknown[] {
   for (const key in object) {
     if (key === end) break;
@@ -49,12 +49,12 @@ export function placeInto(placed: unknown[], { positions }: ObjectShape, object:
   return placed;
 }
 
-/** The positions of an object, nothing at any of them yet. */
+/** Returns the empty places of an object. */
 export function emptyPlaces({ names }: ObjectShape): unknown[] {
   return new Array<unknown>(names.length).fill(undefined);
 }
 
-/** The object that has these values at these positions. */
+/** Returns the object with these values at these positions. */
 export function assemble({ names, absent }: ObjectShape, placed: readonly unknown[]): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (let position = 0; position < names.length; position++) {
@@ -64,13 +64,16 @@ export function assemble({ names, absent }: ObjectShape, placed: readonly unknow
   return object;
 }
 
-/** What is written for a field that was not given; undefined, if nothing is. Made anew each time. */
+/**
+ * Returns a factory of the value that is written for an absent field; undefined if the field is omitted. Every call
+ * creates a new value.
+ */
 export function absentValueOf({ alwaysWritten, pointer, node }: FieldPlan): () => unknown {
   if (!alwaysWritten) return () => undefined;
   return pointer ? () => null : () => zeroOf(node);
 }
 
-/** What a value of a node is where none was given: Go's zero value, written as JSON. */
+/** Returns Go's zero value of a node, as JSON. */
 export function zeroOf(node: Node): unknown {
   const resolved = resolve(node);
   switch (resolved.type) {

@@ -1,18 +1,18 @@
 import { decodeText } from '../json-document.ts';
 
-/** The bytes are not a protobuf message, or not one of the kind expected. */
+/** Thrown if the bytes are not a protobuf message, or not one of the expected kind. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
 }
 
-/** What follows a tag. */
+/** Wire type: the encoding of the value after a tag. */
 export type WireType = 0 | 1 | 2 | 5;
 
-/** Reads a protobuf message from front to end. Every read is checked against the bytes that are there. */
+/** Reads a protobuf message from start to end. Every read is bounds-checked. */
 export class ProtobufReader {
   readonly bytes: Buffer;
   at = 0;
-  /** A map came in another order than the canonical one. */
+  /** True if the entries of a map were not in canonical order. */
   sawUnsortedMap = false;
   private depth = 0;
   private latin1: string | undefined;
@@ -23,7 +23,7 @@ export class ProtobufReader {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** An unsigned integer below 2^32; what is larger is cut off, as tags and lengths never are. */
+  /** Reads an unsigned integer below 2^32. Larger values are truncated, which tags and lengths never are. */
   varint32(): number {
     const { bytes } = this;
     const first = bytes[this.at++];
@@ -42,7 +42,7 @@ export class ProtobufReader {
     throw new ProtobufError('proto: integer overflow');
   }
 
-  /** A signed integer of 64 bits; a bigint where a number would not be exact. */
+  /** Reads a signed 64-bit integer; returns a bigint where a number would not be exact. */
   int64(): number | bigint {
     const { bytes } = this;
     const start = this.at;
@@ -73,7 +73,7 @@ export class ProtobufReader {
     throw new ProtobufError('proto: integer overflow');
   }
 
-  /** A signed integer of which Go keeps the lower 32 bits. */
+  /** Reads a signed integer of which Go keeps the lower 32 bits. */
   int32(): number {
     const value = this.int64();
     return typeof value === 'bigint' ? Number(BigInt.asIntN(32, value)) : Math.abs(value) < 2 ** 31 ? value : value | 0;
@@ -85,7 +85,7 @@ export class ProtobufReader {
     return this.bytes.readDoubleLE(this.at - 8);
   }
 
-  /** Where the value that begins with its length ends. */
+  /** Reads a length and returns the end of the value that follows. */
   end(limit: number): number {
     const length = this.varint32();
     const end = this.at + length;
@@ -94,7 +94,7 @@ export class ProtobufReader {
   }
 
   text(limit: number): string {
-    // Go writes every empty text there is.
+    // Go writes every empty string.
     if (this.bytes[this.at] === 0 && this.at < limit) {
       this.at++;
       return '';
@@ -106,8 +106,8 @@ export class ProtobufReader {
     for (let position = start; position < end; position++) {
       if (bytes[position]! >= 0x80) return decodeText(bytes.subarray(start, end));
     }
-    // Short texts are cut from one large one, which is quicker than a call out of JavaScript for each. Longer ones
-    // would keep the large one alive.
+    // Short strings are sliced from one large string, which is faster than a native call for each. Longer ones would
+    // keep the large string alive.
     if (end - start >= 13) return bytes.toString('latin1', start, end);
     this.latin1 ??= bytes.toString('latin1');
     return this.latin1.substring(start, end);
@@ -120,16 +120,16 @@ export class ProtobufReader {
     return this.bytes.subarray(start, end);
   }
 
-  /** Watches the order in which the entries of a map come. */
+  /** Tracks the order of the entries of a map. */
   noteEntry(map: object, key: string, isFirst: boolean): void {
     if (!isFirst && (map !== this.lastMap || key <= this.lastKey)) this.sawUnsortedMap = true;
-    // With surrogates the order of bytes is not JavaScript's.
+    // With surrogates, byte order differs from JavaScript's order.
     if (surrogate.test(key)) this.sawUnsortedMap = true;
     this.lastMap = map;
     this.lastKey = key;
   }
 
-  /** Goes into a message within a message. */
+  /** Enters a nested message. */
   enter(): void {
     if (++this.depth > maxDepth) throw new ProtobufError('proto: message is nested too deeply');
   }
@@ -177,7 +177,7 @@ const surrogate = /[\ud800-\udfff]/;
 // The same bound as for JSON, for the same reason.
 const maxDepth = 1000;
 
-/** The bytes end before the message does. */
+/** Returns the error for bytes that end before the message does. */
 export function unexpectedEnd(): ProtobufError {
   return new ProtobufError('unexpected EOF');
 }

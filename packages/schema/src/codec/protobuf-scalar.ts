@@ -1,4 +1,4 @@
-/** The values that protobuf has no nested schema for, each in the form Kubernetes gives it. */
+/** Codecs of values without a nested schema in protobuf, in Kubernetes' encoding. */
 import { decodeBase64, encodeBase64 } from '@kruise/values/base64';
 import { formatDuration, parseDuration } from '@kruise/values/duration';
 import { stringify } from '@kruise/values/go-json';
@@ -9,7 +9,7 @@ import { parseJson } from '../json-text.ts';
 import { ProtobufError, type ProtobufReader, type WireType } from './protobuf-reader.ts';
 import type { ProtobufWriter } from './protobuf-writer.ts';
 
-/** How a value is written after its tag, with its length if it has one, and read again. */
+/** Writes a value after its tag, with its length if needed, and reads it. */
 export type ValueCodec = {
   readonly wireType: WireType;
   /** Null is written as Go's zero value. */
@@ -17,14 +17,14 @@ export type ValueCodec = {
   readonly read: (reader: ProtobufReader, limit: number) => unknown;
 };
 
-/** Text in UTF-8. */
+/** UTF-8 text. */
 export const textCodec: ValueCodec = {
   wireType: 2,
   write: (writer, value) => writer.text((value as string | null) ?? ''),
   read: (reader, limit) => reader.text(limit),
 };
 
-/** One byte, 0 or 1. */
+/** A boolean in one byte, 0 or 1. */
 export const booleanCodec: ValueCodec = {
   wireType: 0,
   write: (writer, value) => writer.byte(value ? 1 : 0),
@@ -59,7 +59,7 @@ export const bytesCodec: ValueCodec = {
   read: (reader, limit) => encodeBase64(reader.chunk(limit)),
 };
 
-/** A message of a few fields known by number. What `fields` does not take is skipped. */
+/** Creates the codec of a message with a few numbered fields. Fields that `fields` does not handle are skipped. */
 function message<T>(
   start: () => T,
   fields: { readonly [number: number]: (reader: ProtobufReader, limit: number, into: T) => void },
@@ -84,7 +84,7 @@ function message<T>(
   };
 }
 
-/** The bytes that follow a field's tag are not of the sort its schema says. */
+/** Returns the error for a wire type that does not match the schema. */
 export function wrongWireType(wireType: number, field: string): ProtobufError {
   return new ProtobufError(`proto: wrong wireType = ${wireType} for field ${field}`);
 }
@@ -110,7 +110,7 @@ function instantCodec(
   format: (instant: number) => string,
   keepsFraction: boolean,
 ): ValueCodec {
-  // Most times of an object are equal to the one before, and to write one out takes longer than to read it.
+  // Most times of an object equal the previous one, and formatting takes longer than parsing.
   let lastInstant = 0;
   let lastText = format(0);
   return {
@@ -142,10 +142,10 @@ function instantCodec(
   };
 }
 
-/** The furthest a JavaScript date goes. */
+/** Largest instant of a JavaScript date. */
 const maxInstant = 8.64e15;
 
-/** Seconds since 1970; an empty message is no time. */
+/** Seconds since 1970; an empty message means no time. */
 export const timeCodec = instantCodec(parseTime, formatTime, false);
 /** Seconds and nanoseconds since 1970, to the microsecond. */
 export const microTimeCodec = instantCodec(parseMicroTime, formatMicroTime, true);
@@ -160,7 +160,7 @@ const readDuration = message<{ nanoseconds: number | bigint }>(
   { 1: 0 },
 );
 
-/** Nanoseconds. */
+/** A duration in nanoseconds. */
 export const durationCodec: ValueCodec = {
   wireType: 2,
   write(writer, value) {
@@ -182,7 +182,7 @@ const readQuantity = message<{ text: string }>(
   { 1: 2 },
 );
 
-/** The canonical text, in a message of its own. */
+/** The canonical text, in its own message. */
 export const quantityCodec: ValueCodec = {
   wireType: 2,
   write(writer, value) {
@@ -217,7 +217,7 @@ const readIntOrString = message<{ type: number; number: number; text: string }>(
   { 1: 0, 2: 0, 3: 2 },
 );
 
-/** Which of the two it is, and both. */
+/** The type of the value, and both fields. */
 export const intOrStringCodec: ValueCodec = {
   wireType: 2,
   write(writer, value) {

@@ -1,10 +1,10 @@
 /**
- * Writes protobuf from the end to the front, as Kubernetes' generated code does: a message's length is known once its
- * last byte, which comes first, has been written, so nothing has to be measured beforehand.
+ * Writes protobuf from end to start, like Kubernetes' generated code: the length of a message is known when its first
+ * byte is written last, so nothing has to be measured beforehand.
  */
 export class ProtobufWriter {
   private buffer: Buffer;
-  /** Where the first byte written so far stands; the last is at the end of the buffer. */
+  /** Position of the first byte written so far; the last one is at the end of the buffer. */
   private at: number;
 
   constructor(capacity = startingCapacity) {
@@ -12,21 +12,21 @@ export class ProtobufWriter {
     this.at = capacity;
   }
 
-  /** How many bytes have been written. */
+  /** Returns the number of bytes written. */
   get length(): number {
     return this.buffer.length - this.at;
   }
 
-  /** What has been written; the writer is empty again. */
+  /** Returns the written bytes and resets the writer. */
   take(): Uint8Array {
     const bytes = Uint8Array.prototype.slice.call(this.buffer, this.at);
-    // One very large object must not cost its memory for ever.
+    // A very large object must not hold its memory forever.
     if (this.buffer.length > 1024 * 1024) this.buffer = Buffer.allocUnsafeSlow(startingCapacity);
     this.at = this.buffer.length;
     return bytes;
   }
 
-  /** Forgets what has been written. */
+  /** Discards the written bytes. */
   reset(): void {
     this.at = this.buffer.length;
   }
@@ -45,7 +45,7 @@ export class ProtobufWriter {
     this.buffer[--this.at] = value;
   }
 
-  /** A non-negative integer below 2^53. */
+  /** Writes a non-negative integer below 2^53. */
   varint(value: number): void {
     this.reserve(8);
     if (value < 0x80) {
@@ -65,7 +65,7 @@ export class ProtobufWriter {
     this.buffer[position] = value;
   }
 
-  /** An integer of 64 bits; a negative one takes ten bytes. */
+  /** Writes a 64-bit integer; a negative one takes ten bytes. */
   int64(value: number | bigint): void {
     if (typeof value === 'number' && value >= 0) {
       this.varint(value);
@@ -84,20 +84,20 @@ export class ProtobufWriter {
     this.buffer.writeDoubleLE(value, this.at);
   }
 
-  /** Bytes without their length. */
+  /** Writes bytes without their length. */
   raw(bytes: Uint8Array): void {
     this.reserve(bytes.length);
     this.at -= bytes.length;
     this.buffer.set(bytes, this.at);
   }
 
-  /** Bytes and, before them, their length. */
+  /** Writes bytes, preceded by their length. */
   bytes(bytes: Uint8Array): void {
     this.raw(bytes);
     this.varint(bytes.length);
   }
 
-  /** A text in UTF-8 and, before it, its length. */
+  /** Writes UTF-8 text, preceded by its length. */
   text(text: string): void {
     const { length } = text;
     if (length === 0) {
@@ -132,7 +132,7 @@ export class ProtobufWriter {
     this.varint(size);
   }
 
-  /** Ends, in front, a message that began when the writer had so many bytes. */
+  /** Completes a message that started when the writer had `lengthBefore` bytes: writes its length in front. */
   endMessage(lengthBefore: number): void {
     this.varint(this.length - lengthBefore);
   }

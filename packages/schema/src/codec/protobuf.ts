@@ -1,7 +1,7 @@
 /**
- * Protobuf as Kubernetes generates it. Everything that cannot be absent in Go is written, empty or not; fields come in
- * the order of their numbers, maps in the order of their keys. What is read becomes a canonical object, as if it had
- * come in JSON.
+ * Protobuf as Kubernetes generates it. Every field that cannot be absent in Go is written, empty or not; fields are in
+ * the order of their numbers, maps in the order of their keys. Decoding yields a canonical object, as decoding JSON
+ * does.
  */
 import { compareStrings } from '@kruise/values/go-syntax';
 import { setOwn } from '../json-document.ts';
@@ -35,15 +35,15 @@ import {
 } from './protobuf-scalar.ts';
 import type { ProtobufWriter } from './protobuf-writer.ts';
 
-/** The bare message of an object, without a length. */
+/** Codec of the bare message of an object, without a length. */
 export type MessageCodec = {
   readonly write: (writer: ProtobufWriter, object: unknown) => void;
-  /** One field alone, with its tag. */
+  /** Writes a single field with its tag. */
   readonly writeField: (writer: ProtobufWriter, name: string, value: unknown) => void;
   readonly read: (reader: ProtobufReader, end: number, previous?: unknown) => unknown;
 };
 
-/** A list that has been written before, in place of the list: it is written again as these bytes. */
+/** A list that was encoded before and replaces the list: its bytes are written as they are. */
 export class WrittenList {
   readonly bytes: Uint8Array;
 
@@ -54,7 +54,7 @@ export class WrittenList {
 
 const messages = new WeakMap<ObjectNode, MessageCodec>();
 
-/** The protobuf form of an object's schema; the same one each time. */
+/** Returns the protobuf codec of an object's schema. Memoized. */
 export function messageCodecOf(node: ObjectNode): MessageCodec {
   let codec = messages.get(node);
   if (!codec) {
@@ -64,7 +64,7 @@ export function messageCodecOf(node: ObjectNode): MessageCodec {
   return codec;
 }
 
-/** A field of a message. Values are where their object was placed, those of inlined objects included. */
+/** A field of a message. Its values are at the position in the placed object, those of inlined objects included. */
 type MessageField = {
   readonly number: number;
   readonly wireType: number;
@@ -76,7 +76,7 @@ type MessageField = {
 function compileMessage(node: ObjectNode): MessageCodec {
   const shape = shapeOf(node);
   let fields: MessageFields | undefined;
-  // Places to write from, empty again; as many as objects of this shape have been within each other.
+  // Pool of empty places to write from; it grows to the nesting depth of objects with this shape.
   const spare: unknown[][] = [];
   return {
     write(writer, object) {
@@ -164,7 +164,7 @@ function singularField(number: number, plan: FieldPlan, position: number): Messa
   const { node, name } = plan;
   const codec = valueCodecOf(node);
   const tag = (number << 3) | codec.wireType;
-  // Bytes and lists are nil in Go where they are absent, as pointers are.
+  // Absent bytes and lists are nil in Go, like pointers.
   const isNullable = plan.pointer || node.type === 'bytes' || node.type === 'list';
   const { write, read } = codec;
   const dropsEmpty = !plan.alwaysWritten && !plan.pointer;
@@ -245,7 +245,7 @@ function mapField(number: number, name: string, values: Node, position: number):
     write(writer, placed) {
       const map = placed[position] as Readonly<Record<string, unknown>> | null | undefined;
       if (map == null) return;
-      // JavaScript may have put keys like `10` first, so the order of the object is not to be relied on.
+      // JavaScript may have put keys like `10` first, so the order of the object is not reliable.
       const keys = Object.keys(map).sort(compareStrings);
       for (let index = keys.length - 1; index >= 0; index--) {
         const key = keys[index]!;
@@ -281,13 +281,13 @@ function mapField(number: number, name: string, values: Node, position: number):
   };
 }
 
-/** What an entry without a value has: nothing is nil in a map that was read from protobuf. */
+/** Returns the value of an entry without one: a map that was decoded from protobuf contains no nil. */
 function emptyEntry(values: Node): unknown {
   const { type } = resolve(values);
   return type === 'bytes' ? '' : type === 'list' ? [] : zeroOf(values);
 }
 
-/** How a value is written after the tag of a field, a list item or a map entry. */
+/** Returns the codec of a value after the tag of a field, a list item or a map entry. */
 function valueCodecOf(unresolved: Node): ValueCodec {
   const node = resolve(unresolved);
   switch (node.type) {
@@ -337,7 +337,7 @@ function objectCodec(node: ObjectNode): ValueCodec {
   };
 }
 
-/** A message in place of what JSON writes without one: its fields are read into and written from a few values. */
+/** Creates the codec of a message that has no object in JSON: its fields map to a few values. */
 function wrapper(
   fields: readonly MessageField[],
   unwrap: (placed: readonly unknown[]) => unknown,
@@ -361,7 +361,7 @@ function wrapper(
   };
 }
 
-/** A list where protobuf wants a single value: a message of its own, with the items in its first field. */
+/** Creates the codec of a list as a single value: a message with the items in its first field. */
 function listCodec(node: ListNode): ValueCodec {
   return wrapper(
     [repeatedField(1, 'items', node, 0)],
@@ -371,7 +371,7 @@ function listCodec(node: ListNode): ValueCodec {
 }
 
 function eitherCodec({ object, or }: EitherNode): ValueCodec {
-  // Made when first used: a schema's own schema is among its fields.
+  // Created on first use, because schemas are recursive.
   let codec: ValueCodec | undefined;
   const lazily = () => (codec ??= or === 'boolean' ? objectOrBoolean(object) : objectOrList(object, or));
   return {

@@ -9,7 +9,7 @@ const rules = s.object('example.Role', 'A role.', {
   limits: s.pointer(3, s.list(s.string()), 'Limits; usual ones where there is nothing.'),
 });
 
-test('an empty list that is always written becomes null by being stored', () => {
+test('an empty list that is always written becomes null when it is stored', () => {
   const codec = codecOf(rules);
   const decoded = codec.fromJson({ rules: [], notes: [] });
   assert.deepEqual(decoded, { rules: [] });
@@ -17,7 +17,7 @@ test('an empty list that is always written becomes null by being stored', () => 
   assert.deepEqual(codec.stored(codec.fromJson({ rules: ['a'] })), { rules: ['a'] });
 });
 
-test('an empty list that is not the same as none is kept until it is stored', () => {
+test('an empty list that differs from an absent one is kept until it is stored', () => {
   const codec = codecOf(rules);
   const decoded = codec.fromJson({ rules: ['a'], limits: [] });
   assert.deepEqual(decoded, { rules: ['a'], limits: [] });

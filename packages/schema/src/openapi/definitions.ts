@@ -1,6 +1,6 @@
 /**
- * The schemas of kinds as OpenAPI publishes them. The two versions differ in what may stand beside a reference: version
- * 2 lets a description stand there, version 3 wants the reference wrapped; and only version 3 tells defaults.
+ * Schemas of kinds as OpenAPI publishes them. The two versions differ beside references: version 2 allows a description
+ * there, version 3 requires the reference to be wrapped. Only version 3 has defaults.
  */
 import {
   type AnyNode,
@@ -24,7 +24,7 @@ import {
 
 /** The two versions of OpenAPI. */
 export type Dialect = 'v2' | 'v3';
-/** A part of a document: JSON, built here and never changed after. */
+/** A part of a document: immutable JSON. */
 export type Json = { readonly [name: string]: unknown };
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
@@ -65,7 +65,7 @@ const patch = wellKnown(`${meta}.Patch`, 'A change to an object, in the format i
   type: 'object',
 });
 
-/** Collects the definitions a document refers to. */
+/** Collects the definitions that a document references. */
 export class Definitions {
   readonly #dialect: Dialect;
   readonly #vocabulary: Vocabulary;
@@ -78,17 +78,17 @@ export class Definitions {
     this.#kinds = kindsByDefinition(resources, vocabulary);
   }
 
-  /** Every definition referred to so far, by name. */
+  /** Returns all definitions referenced so far, by name. */
   get schemas(): Json {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** A reference to the definition of a named object. */
+  /** Returns a reference to the definition of a named object. */
   reference(node: ObjectNode): Json {
     return this.#define(node.name!, () => this.#definition(node));
   }
 
-  /** The schema of what is sent or answered. */
+  /** Returns the schema of a request or response body. */
   content(content: Content): Json {
     switch (content.type) {
       case 'object':
@@ -106,7 +106,7 @@ export class Definitions {
     }
   }
 
-  /** A reference to the definition of a resource's objects. */
+  /** Returns a reference to the definition of a resource's objects. */
   object(resource: PublishedResource): Json {
     const { kind, custom } = resource;
     if (custom === undefined) return this.reference(kind.root);
@@ -114,7 +114,7 @@ export class Definitions {
     return this.#define(name, () => this.#customDefinition(custom, gvkOf(kind), resource.selectableFields ?? []));
   }
 
-  /** A reference to the definition of lists of them. */
+  /** Returns a reference to the definition of a resource's lists. */
   list(resource: PublishedResource): Json {
     const { kind, custom } = resource;
     if (custom === undefined) return this.reference(kind.list);
@@ -134,7 +134,7 @@ export class Definitions {
 
   #define(name: string, make: () => Json): Json {
     if (!this.#schemas.has(name)) {
-      // Named before it is made, as a definition may refer to itself.
+      // Registered before it is built, because a definition may refer to itself.
       this.#schemas.set(name, {});
       this.#schemas.set(name, make());
     }
@@ -180,7 +180,7 @@ export class Definitions {
     };
   }
 
-  /** In version 3 what stands beside a reference is ignored, unless the reference is wrapped. */
+  /** Adds a description. In version 3, siblings of a reference are ignored unless the reference is wrapped. */
   #described(schema: Json, doc: string | undefined): Json {
     const { $ref, ...rest } = schema;
     if (!doc && Object.keys(rest).length === 0) return schema;
@@ -188,7 +188,7 @@ export class Definitions {
     return { ...described(doc), allOf: [{ $ref }], ...rest };
   }
 
-  /** The schema of a value; one that cannot be absent has its empty value for default. */
+  /** Returns the schema of a value; a value that cannot be absent has its empty value as default. */
   #value(node: ReturnType<typeof resolve>, canBeAbsent: boolean): Json {
     const constraints = this.#constraints(node);
     const empty = (value: unknown): Json => (canBeAbsent || this.#dialect === 'v2' ? {} : { default: value });
@@ -236,7 +236,7 @@ export class Definitions {
     }
   }
 
-  /** Items of lists and values of maps cannot be absent. */
+  /** Returns the schema of list items and map values, which cannot be absent. */
   #element(node: Node): Json {
     return this.#described(this.#value(resolve(node), false), undefined);
   }
@@ -263,7 +263,7 @@ export class Definitions {
       'x-kubernetes-group-version-kind': [gvk],
       ...(fields.length > 0 && this.#dialect === 'v3' ? { 'x-kubernetes-selectable-fields': fields } : {}),
     };
-    // To version 2 a schema with properties says that there are no others.
+    // In version 2, a schema with properties has no others.
     if (this.#dialect === 'v2' && schema['x-kubernetes-preserve-unknown-fields']) return { type: 'object', ...kinds };
     return { ...this.#withObjectFields(this.#custom(schema)), ...kinds };
   }
@@ -296,8 +296,8 @@ export class Definitions {
 }
 
 /**
- * What version 2 can say of a schema. A null cannot be allowed for, nor can unknown fields, so that what allows for
- * them says nothing of its contents: clients would refuse what the server takes.
+ * Reduces a schema to what version 2 can express. Nulls and unknown fields cannot be allowed, so schemas that allow
+ * them are published without content: clients would reject what the server accepts.
  */
 function withoutVersion3(schema: JsonSchema): JsonSchema {
   const { allOf: _all, anyOf: _any, oneOf: _one, not: _not, nullable, default: _default, ...rest } = schema;
@@ -312,7 +312,7 @@ function withoutVersion3(schema: JsonSchema): JsonSchema {
   return type === undefined || nullable || type === 'object' || type === 'array' ? open : { ...open, type };
 }
 
-/** Where a schema is a kind's, its definition tells so; DeleteOptions and WatchEvent are kinds of every group. */
+/** Returns the kinds of each definition; DeleteOptions and WatchEvent are kinds of every group. */
 function kindsByDefinition(
   resources: readonly PublishedResource[],
   { kinds, status, apiResourceList, deleteOptions, watchEvent }: Vocabulary,
@@ -360,7 +360,7 @@ function mapValues<T, R>(
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 }
 
-// Programs look for the first words of these: conformance tests do.
+// Conformance tests look for the first words of these descriptions.
 const apiVersionSchema: Json = {
   description: 'APIVersion defines which group and version of its schema this object keeps to.',
   type: 'string',

@@ -1,4 +1,4 @@
-/** What gnostic's messages are made of, whichever version of OpenAPI they tell of. */
+/** Encodings for gnostic's messages in both versions of OpenAPI. */
 import { ProtobufWriter } from '../codec/protobuf-writer.ts';
 import type { Json } from './definitions.ts';
 
@@ -9,21 +9,21 @@ export function encodeMessage(table: Message, value: Json): Uint8Array {
   return writer.take();
 }
 
-/** How a value is written; without its tag, but with its length where it has one. */
+/** Encoding of a value, without its tag, but with its length if needed. */
 export type Encoding = {
   readonly wire: 0 | 1 | 2;
   readonly write: (writer: ProtobufWriter, value: unknown) => void;
-  /** Each item has a field of its own. */
+  /** Each item is a separate field. */
   readonly repeated?: true;
 };
 
-/** Field numbers by the names of members; `extensions` is where members that begin with `x-` go. */
+/** Field numbers by the names of members; `extensions` is the number for members that begin with `x-`. */
 export type Message = {
   readonly extensions?: number;
   readonly fields: { readonly [member: string]: readonly [number: number, encoding: Encoding] };
 };
 
-// From the last to the first, as the writer goes.
+// Writes fields from last to first, because the writer works backwards.
 function writeFields(writer: ProtobufWriter, { fields, extensions }: Message, value: Json): void {
   for (const [member, part] of Object.entries(value).reverse()) {
     const field = Object.hasOwn(fields, member) ? fields[member] : undefined;
@@ -51,12 +51,12 @@ export const integer: Encoding = { wire: 0, write: (writer, value) => writer.int
 /** Any number. */
 export const double: Encoding = { wire: 1, write: (writer, value) => writer.double(value as number) };
 
-/** A list, each item in a field of its own. */
+/** Creates the encoding of a list with each item as a separate field. */
 export function repeated(encoding: Encoding): Encoding {
   return { ...encoding, repeated: true };
 }
 
-/** A message, its table made when first needed: schemas contain schemas. */
+/** Creates the encoding of a message. Its table is created on first use, because schemas are recursive. */
 export function message(table: () => Message): Encoding {
   let made: Message | undefined;
   return {
@@ -70,12 +70,12 @@ export function message(table: () => Message): Encoding {
   };
 }
 
-/** A message whose JSON form is not an object of the same members. */
+/** Creates the encoding of a message whose JSON form is not an object with the same members. */
 export function converted(encoding: Encoding, convert: (value: unknown) => Json): Encoding {
   return { ...encoding, write: (writer, value) => encoding.write(writer, convert(value)) };
 }
 
-/** What JSON has as an object of any members, protobuf has as a list of names and values. */
+/** Creates the encoding of a JSON object with arbitrary members: a list of names and values. */
 export function named(value: Encoding, number = 1): Encoding {
   const entry = message(() => ({ fields: { name: [1, text], value: [2, value] } }));
   const list = message(() => ({ fields: { entries: [number, repeated(entry)] } }));
@@ -84,7 +84,7 @@ export function named(value: Encoding, number = 1): Encoding {
   }));
 }
 
-/** Values that may be anything are YAML, of which JSON is a part. */
+/** Values of any type are YAML, of which JSON is a subset. */
 export const any = converted(
   message(() => ({ fields: { yaml: [2, text] } })),
   (value) => ({ yaml: `${JSON.stringify(value)}\n` }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeOpenApiV3 } from './gnostic-v3.ts';
 
-/** The fields of a message by their numbers, each as what follows its tag. */
+/** Returns the fields of a message by number, each with the bytes after its tag. */
 function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array[]> {
   const found = new Map<number, Uint8Array[]>();
   let at = 0;
@@ -28,7 +28,7 @@ function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array[]> {
   return found;
 }
 
-/** Follows field numbers from a message to what is inside. */
+/** Follows field numbers from a message to a nested value. */
 function inside(bytes: Uint8Array, ...path: readonly number[]): string {
   const last = path.reduce((message, number) => fieldsOf(message).get(number)![0]!, bytes);
   return Buffer.from(last).toString();

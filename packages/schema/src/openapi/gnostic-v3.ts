@@ -1,6 +1,6 @@
 /**
- * An OpenAPI 3.0 document in protobuf, in the messages of gnostic's `openapi.v3` package, by tables as for version 2.
- * Most things come as themselves or as a reference, which are two fields of a message in between.
+ * Encodes an OpenAPI 3.0 document in protobuf, with the messages of gnostic's `openapi.v3` package, by tables as for
+ * version 2. Most values are either inline or a reference, which are two fields of an intermediate message.
  */
 import type { Json } from './definitions.ts';
 import {
@@ -18,14 +18,14 @@ import {
   text,
 } from './gnostic-message.ts';
 
-/** Encodes a document that `openApiV3` made. */
+/** Encodes a document of `openApiV3`. */
 export function encodeOpenApiV3(document: Json): Uint8Array {
   return encodeMessage(documentMessage(), document);
 }
 
 const reference = message(() => ({ fields: { $ref: [1, text] } }));
 
-/** A thing itself, or where it is. */
+/** Creates the encoding of a value or a reference to it. */
 function orReference(thing: () => Encoding): Encoding {
   return converted(
     message(() => ({ fields: { thing: [1, thing()], reference: [2, reference] } })),
@@ -79,7 +79,7 @@ const additionalProperties = converted(
   message(() => ({ fields: { schema: [1, schemaOrReference], boolean: [2, flag] } })),
   (value) => (typeof value === 'boolean' ? { boolean: value } : { schema: value }),
 );
-// There is no place for objects and lists; that there is a default is all that is told of them.
+// Objects and lists cannot be encoded as defaults; only the presence of a default is written.
 const defaultValue = converted(
   message(() => ({ fields: { number: [1, double], boolean: [2, flag], string: [3, text] } })),
   (value) => ({ [typeof value]: value }),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Json } from './definitions.ts';
 import { encodeOpenApiV2 } from './gnostic.ts';
 
-/** A message by hand: a field number, then a text, a message or a flag. */
+/** A message literal: a field number, then a text, a message or a flag. */
 type Part = readonly [number: number, value: string | boolean | readonly Part[]];
 
 function bytesOf(parts: readonly Part[]): number[] {
@@ -20,7 +20,7 @@ function varint(value: number): number[] {
 
 const documents: readonly { name: string; document: Json; parts: readonly Part[] }[] = [
   {
-    name: 'texts and messages have their numbers',
+    name: 'texts and messages are encoded with their field numbers',
     document: { swagger: '2.0', info: { title: 'T', version: 'V' } },
     parts: [
       [1, '2.0'],
@@ -34,7 +34,7 @@ const documents: readonly { name: string; document: Json; parts: readonly Part[]
     ],
   },
   {
-    name: 'a definition is a name and a schema, an extension a name and a text of YAML',
+    name: 'a definition is a name and a schema, an extension is a name and YAML text',
     document: {
       definitions: {
         A: { type: 'object', properties: { b: { type: 'array', items: { $ref: '#/definitions/A' } } }, 'x-k': ['v'] },
@@ -86,7 +86,7 @@ const documents: readonly { name: string; document: Json; parts: readonly Part[]
     ],
   },
   {
-    name: 'parameters are told apart by where they are, and references by being references',
+    name: 'parameters are encoded by location, and references as references',
     document: {
       paths: {
         '/a': {
@@ -193,7 +193,7 @@ const documents: readonly { name: string; document: Json; parts: readonly Part[]
     ],
   },
   {
-    name: 'what additional properties are is a schema or a flag',
+    name: 'additionalProperties is a schema or a flag',
     document: { definitions: { A: { additionalProperties: true }, B: { additionalProperties: { type: 'string' } } } },
     parts: [
       [

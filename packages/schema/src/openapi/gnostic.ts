@@ -1,7 +1,7 @@
 /**
- * An OpenAPI 2.0 document in protobuf, in the messages of gnostic's `openapi.v2` package: client-go asks for this form
- * and for no other. Each message is a table from the members of the JSON form to the numbers of the fields; what JSON
- * leaves to the reader (one of several shapes) is a message of its own here.
+ * Encodes an OpenAPI 2.0 document in protobuf, with the messages of gnostic's `openapi.v2` package: client-go requests
+ * only this form. Each message is a table from the members of the JSON form to field numbers. A JSON value with one of
+ * several shapes is a separate message here.
  */
 import type { Json } from './definitions.ts';
 import {
@@ -19,7 +19,7 @@ import {
   text,
 } from './gnostic-message.ts';
 
-/** Encodes a document that `openApiV2` made. */
+/** Encodes a document of `openApiV2`. */
 export function encodeOpenApiV2(document: Json): Uint8Array {
   return encodeMessage(documentMessage(), document);
 }

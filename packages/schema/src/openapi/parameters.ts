@@ -1,4 +1,4 @@
-/** The parameters requests take, in the path and in the query. */
+/** Parameters of requests, in the path and in the query. */
 import { flatFields, type ObjectNode, resolve } from '../language.ts';
 
 /** A parameter of a request. */
@@ -16,21 +16,21 @@ const inQuery = (name: string, type: Parameter['type'], description: string): Pa
   description,
 });
 
-/** Where in the path the namespace is. */
+/** Path parameter for the namespace. */
 export const namespaceParameter: Parameter = {
   name: 'namespace',
   in: 'path',
   type: 'string',
   description: 'The namespace of the object.',
 };
-/** Where in the path that of another server begins. */
+/** Path parameter for the proxied path. */
 export const pathParameter: Parameter = {
   name: 'path',
   in: 'path',
   type: 'string',
   description: 'The rest of the path, which is passed on.',
 };
-/** Where in the path the name of an object is. */
+/** Returns the path parameter for the name of an object. */
 export const nameParameter = (kind: string): Parameter => ({
   name: 'name',
   in: 'path',
@@ -38,7 +38,7 @@ export const nameParameter = (kind: string): Parameter => ({
   description: `The name of the ${kind}.`,
 });
 
-/** Taken by every request that is answered with objects. */
+/** Query parameter of every request that returns objects. */
 export const pretty = inQuery('pretty', 'string', 'true prints the answer for people to read.');
 
 const dryRun = inQuery('dryRun', 'string', 'All does everything but keep the change.');
@@ -59,24 +59,24 @@ const selection: readonly Parameter[] = [
   inQuery('timeoutSeconds', 'integer', 'How long to list or watch at most.'),
 ];
 
-/** Taken by lists and watches. */
+/** Query parameters of lists and watches. */
 export const listParameters: readonly Parameter[] = [
   ...selection,
   inQuery('allowWatchBookmarks', 'boolean', 'Tell now and then how far the watch has come.'),
   inQuery('watch', 'boolean', 'Stay, and tell of changes as they come.'),
 ];
-/** Taken by POST. */
+/** Query parameters of POST. */
 export const createParameters: readonly Parameter[] = [dryRun, fieldManager, fieldValidation];
-/** Taken by PUT. */
+/** Query parameters of PUT. */
 export const updateParameters: readonly Parameter[] = [dryRun, fieldManager, fieldValidation];
-/** Taken by PATCH. */
+/** Query parameters of PATCH. */
 export const patchParameters: readonly Parameter[] = [
   dryRun,
   fieldManager,
   fieldValidation,
   inQuery('force', 'boolean', 'For an apply: take over fields that others own.'),
 ];
-/** Taken by DELETE of one object. */
+/** Query parameters of DELETE of one object. */
 export const deleteParameters: readonly Parameter[] = [
   dryRun,
   inQuery('gracePeriodSeconds', 'integer', 'How long to wait before the object is removed; 0 is at once.'),
@@ -88,10 +88,12 @@ export const deleteParameters: readonly Parameter[] = [
   inQuery('orphanDependents', 'boolean', 'Leave dependents behind. Superseded by propagationPolicy.'),
   inQuery('propagationPolicy', 'string', 'What becomes of dependents: Orphan, Background or Foreground.'),
 ];
-/** Taken by DELETE of all objects that are selected. */
+/** Query parameters of DELETE of a collection. */
 export const deleteCollectionParameters: readonly Parameter[] = [...selection, ...deleteParameters];
 
-/** The fields of an options object, as a query has them; times are taken but, as ever, not told of. */
+/**
+ * Returns the fields of an options object as query parameters; times are accepted but, as in Kubernetes, not published.
+ */
 export function optionParameters(options: ObjectNode): readonly Parameter[] {
   const parameters: Parameter[] = [];
   for (const [name, { node, doc = '' }] of flatFields(options)) {

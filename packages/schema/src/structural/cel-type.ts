@@ -14,8 +14,8 @@ import type { Type } from '@kruise/cel/types';
 import { additionalOf, itemsOf, type JsonSchema } from './json-schema.ts';
 
 /**
- * The type rules see a value as; undefined for values rules cannot see, for nothing is known of them. Objects are told
- * apart by `name`, which parts extend.
+ * Returns the CEL type of a value; undefined for values without a known type, which rules cannot access. `name`
+ * identifies object types; nested types extend it.
  */
 export function celType(schema: JsonSchema, name: string, isResource: boolean): Type | undefined {
   const type = plainType(isResource ? withObjectFields(schema) : schema, name);
@@ -65,7 +65,9 @@ function partType(schema: JsonSchema | undefined, name: string): Type | undefine
   return schema && celType(schema, name, schema['x-kubernetes-embedded-resource'] === true);
 }
 
-/** Of a whole object rules see the kind, the version and the name, whatever its schema says of them. */
+/**
+ * Adds the fields that rules of a whole object can access: apiVersion, kind and the name, whatever the schema declares.
+ */
 function withObjectFields(schema: JsonSchema): JsonSchema {
   const text: JsonSchema = { type: 'string' };
   const metadata: JsonSchema = { type: 'object', properties: { name: text, generateName: text } };

@@ -1,14 +1,13 @@
 /**
- * Brings an object into the form its schema gives it, in one walk: fields the schema does not know are pruned,
- * nulls where none may be are dropped, absent fields get their defaults. An object that has that form already is
- * returned as it is; of any other, the parts that keep their form are shared.
+ * Converts an object to the form of its schema in one walk: prunes unknown fields, drops nulls that are not nullable,
+ * and sets defaults. An object that already conforms is returned itself; otherwise unchanged parts are shared.
  */
 import { additionalOf, isObjectField, itemsOf, type JsonObject, type JsonSchema } from './json-schema.ts';
 
-/** Gives an object the form its schema asks for. Paths of pruned fields are added to `pruned`, in order. */
+/** Converts an object to the form of its schema. Paths of pruned fields are added to `pruned`, in order. */
 export type Conform = (object: JsonObject, pruned?: string[]) => JsonObject;
 
-/** A `Conform` for whole objects: their apiVersion, kind and metadata are not the schema's to prune. */
+/** Returns the conversion of whole objects, whose apiVersion, kind and metadata are never pruned. */
 export function conformer(schema: JsonSchema): Conform {
   const root = new SchemaShape({ ...schema, 'x-kubernetes-embedded-resource': true });
   return (object, pruned) => {
@@ -19,13 +18,13 @@ export function conformer(schema: JsonSchema): Conform {
   };
 }
 
-/** Sets the defaults of an object and does nothing else to it: what is unknown stays, and so do nulls without default. */
+/** Returns a function that only sets defaults: unknown fields and nulls without default are kept. */
 export function completer(schema: JsonSchema): (object: JsonObject) => JsonObject {
   const root = new SchemaShape(schema);
   return (object) => conformObject(object, root, 'keepAll', { trail: [], pruned: undefined, keepsNulls: true });
 }
 
-/** The paths of fields in a value that its schema does not know. */
+/** Returns the paths of unknown fields in a value. */
 export function unknownFields(schema: JsonSchema, value: unknown): readonly string[] {
   const shape = new SchemaShape(schema);
   const walk: Walk = { trail: [], pruned: [], keepsNulls: false };
@@ -33,33 +32,36 @@ export function unknownFields(schema: JsonSchema, value: unknown): readonly stri
   return walk.pruned!;
 }
 
-/** A schema made ready for the walk. */
+/** A schema that is prepared for the walk. */
 type Shape = {
   readonly properties: ReadonlyMap<string, Shape>;
-  /** What properties without a shape of their own have; undefined where there may be none. */
+  /** Shape of additional properties; undefined if there are none. */
   readonly additional: Shape | undefined;
   readonly items: Shape;
   readonly preserves: boolean;
   readonly isResource: boolean;
   readonly isNullable: boolean;
-  /** What an absent value is given, complete with the defaults inside it. */
+  /** Default of an absent value, including the defaults inside it. */
   readonly defaultValue: unknown;
   /** Names of the properties that have a default. */
   readonly defaulted: readonly string[];
 };
 
-/** What becomes of unknown fields: pruned, kept in this object (or in the objects of this list), or kept all the way down. */
+/**
+ * Handling of unknown fields: pruned, kept in this object (or in the objects of this list), or kept in the whole
+ * subtree.
+ */
 type Mode = 'prune' | 'keep' | 'keepAll';
 
 type Walk = {
-  /** Where the walk is; kept only as deep as objects and lists go, and made into text only for what is pruned. */
+  /** Current path; converted to text only for pruned fields. */
   readonly trail: (string | number)[];
   readonly pruned: string[] | undefined;
-  /** Whether a null stays that there should not be, and for which there is no default. */
+  /** True if nulls are kept that are neither nullable nor have a default. */
   readonly keepsNulls: boolean;
 };
 
-/** The shape of what has no schema: nothing in it is known. */
+/** Shape of values without a schema: all fields are unknown. */
 const unknownShape: Shape = {
   properties: new Map(),
   additional: undefined,
@@ -73,7 +75,7 @@ const unknownShape: Shape = {
   defaulted: [],
 };
 
-/** Children are made ready when first met: most objects use a small part of a large schema. */
+/** Shape of a schema. Children are prepared on first use: most objects use a small part of a large schema. */
 class SchemaShape implements Shape {
   readonly preserves: boolean;
   readonly isResource: boolean;
@@ -91,7 +93,7 @@ class SchemaShape implements Shape {
     this.preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
     this.isResource = schema['x-kubernetes-embedded-resource'] === true;
     this.isNullable = schema.nullable === true;
-    // To set this one name would be to set something else.
+    // Assigning `__proto__` would set the prototype.
     const isField = (name: string) => name !== '__proto__';
     this.defaulted = properties
       .filter(([name, property]) => isField(name) && hasDefault(property))
@@ -100,7 +102,7 @@ class SchemaShape implements Shape {
   }
 
   get additional(): Shape | undefined {
-    // Even where they are forbidden: for validation to tell, they must not have been pruned.
+    // Forbidden fields are kept, too: validation must see them to report them.
     if (this.#schema.additionalProperties === undefined) return undefined;
     const schema = additionalOf(this.#schema);
     return (this.#additional ??= schema === undefined ? unknownShape : new SchemaShape(schema));

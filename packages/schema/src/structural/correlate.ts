@@ -1,11 +1,11 @@
 /**
- * Which part of the stored object a part of the new one used to be. Properties correspond by name, items of a
- * map-like list by their keys; items of other lists correspond to nothing, for an item has no identity there.
+ * Correlates parts of the new object with parts of the stored one. Properties correspond by name, items of a map-like
+ * list by their keys. Items of other lists have no identity and correspond to nothing.
  */
 import { quote } from '@kruise/values/go-syntax';
 import { additionalOf, isObject, isSame, itemsOf, type JsonSchema, propertyOf } from './json-schema.ts';
 
-/** A value together with what it was before the update. */
+/** A value with its previous value before the update. */
 export class Correlation {
   readonly value: unknown;
   readonly old: unknown;
@@ -20,7 +20,7 @@ export class Correlation {
     this.#schema = schema;
   }
 
-  /** The correlation of a property, if both objects have it and the schema knows it. */
+  /** Returns the correlation of a property, if both objects have it and the schema declares it. */
   property(name: string): Correlation | undefined {
     return this.#child(name, () => this.#property(name));
   }
@@ -33,7 +33,7 @@ export class Correlation {
     return schema && new Correlation(value[name], old[name], schema);
   }
 
-  /** The correlation of an item, if the list is map-like and the old list has an item of the same keys. */
+  /** Returns the correlation of an item, if the list is map-like and the old list has an item with the same keys. */
   item(index: number): Correlation | undefined {
     return this.#child(index, () => this.#item(index));
   }
@@ -57,8 +57,8 @@ export class Correlation {
   }
 
   /**
-   * Whether the update left the value as it was. Items of a map-like list may have changed places: that alone is
-   * no change. An object with fields its schema does not know counts as changed, as nothing is known of them.
+   * True if the update left the value unchanged. A changed order of items in a map-like list is not a change. An object
+   * with unknown fields counts as changed.
    */
   get isUnchanged(): boolean {
     this.#isUnchanged ??= this.#compare();
@@ -77,7 +77,7 @@ export class Correlation {
   }
 }
 
-/** Of items with the same keys the first counts. */
+/** The first of several items with the same keys counts. */
 function firstByKey(items: readonly unknown[], keys: readonly string[]): ReadonlyMap<string, unknown> {
   const byKey = new Map<string, unknown>();
   for (const item of items) {
@@ -87,7 +87,7 @@ function firstByKey(items: readonly unknown[], keys: readonly string[]): Readonl
   return byKey;
 }
 
-/** An item that lacks a key, or has one that is no scalar, cannot be found again. */
+/** Returns the key of an item; undefined if a key is missing or not a scalar. */
 function keyOf(item: unknown, keys: readonly string[]): string | undefined {
   if (!isObject(item) || keys.length === 0) return undefined;
   const values = keys.map((key) => item[key]);

@@ -1,6 +1,6 @@
 /**
- * What a default must be: a value the schema itself would take, and would keep whole. Kubernetes takes one default
- * more, of any type for what is a number or a text; every object that got it would then be refused.
+ * Validates defaults: the schema itself must accept a default and must not prune any part of it. Kubernetes also
+ * accepts defaults of any type for int-or-string; every object with such a default would then be rejected.
  */
 import type { Cause } from '../field-error.ts';
 import { unknownFields } from './conform.ts';
@@ -11,7 +11,7 @@ import { fault } from './report.ts';
 import { ruleChecker } from './rules.ts';
 import { validator } from './validate.ts';
 
-/** Every fault of the defaults in a schema of whole objects. */
+/** Yields all errors of the defaults in a schema of whole objects. */
 export function* validateDefaults(schema: JsonSchema, path: string, metadata: MetadataRules): Generator<Cause> {
   yield* validateNode({ ...schema, 'x-kubernetes-embedded-resource': true }, path, metadata, false);
 }
@@ -56,6 +56,6 @@ function* validateDefault(
   if (!checkRules) return;
   const breaches = checkRules(value, { origin: path, correlation: new Correlation(value, value, schema) });
   yield* breaches;
-  // Rules that take a value without a past otherwise must take the default then too.
+  // Rules with optionalOldSelf must accept the default also without an old value.
   if (breaches.length === 0) yield* checkRules(value, { origin: path });
 }

@@ -1,35 +1,35 @@
 /**
- * Objects inside objects: what `x-kubernetes-embedded-resource` marks has an apiVersion, a kind and metadata of its
- * own, which are read and checked as those of any object are.
+ * Embedded resources: objects that `x-kubernetes-embedded-resource` marks have their own apiVersion, kind and metadata,
+ * which are read and validated like those of any object.
  */
 import { validateDns1035Label } from '@kruise/values/names';
 import { type Cause, required } from '../field-error.ts';
 import { additionalOf, isObject, itemsOf, type JsonObject, type JsonSchema } from './json-schema.ts';
 import { fault } from './report.ts';
 
-/** What is known of metadata by those who define it. */
+/** Metadata rules of the API server. */
 export type MetadataRules = {
-  /** Metadata as it is kept, with the paths of what was not known in it; or why it cannot be read. */
+  /** Returns the metadata as it is stored, with the paths of unknown fields, or the reason why it cannot be read. */
   readonly read: (metadata: unknown) => MetadataReading;
-  /** The faults of metadata that could be read. */
+  /** Returns the errors of metadata that could be read. */
   readonly validate: (metadata: unknown, path: string) => readonly Cause[];
 };
 
-/** What became of metadata that was read. */
+/** Result of reading metadata. */
 export type MetadataReading =
   | { readonly metadata: unknown; readonly unknown: readonly string[] }
   | { readonly error: string };
 
-/** What can be done with the objects inside an object. */
+/** Operations on the embedded resources of an object. */
 export type EmbeddedObjects = {
-  /** The object with the metadata inside it read. Faults are of what cannot be read at all. */
+  /** Returns the object with its embedded metadata read. Errors are of metadata that cannot be read. */
   readonly read: <T>(whole: T, unknown?: string[]) => { readonly object: T; readonly faults: Cause[] };
   readonly validate: (whole: unknown) => Cause[];
 };
 
 /**
- * Finds the objects that a schema says are inside an object; undefined where it says there are none. `path` is where
- * that object is, if it is part of another; then it may be such an object itself.
+ * Finds the embedded resources of a schema; undefined if there are none. `path` is the location of the value if it is
+ * part of an object; then the value itself may be an embedded resource.
  */
 export function embeddedObjects(schema: JsonSchema, rules: MetadataRules, path = ''): EmbeddedObjects | undefined {
   const visit = visitOf(schema, path === '');
@@ -38,7 +38,7 @@ export function embeddedObjects(schema: JsonSchema, rules: MetadataRules, path =
       read<T>(whole: T, unknown?: string[]) {
         const faults: Cause[] = [];
         const read = visit(whole, path, (embedded, at) => readObject(embedded, at, rules, faults, unknown));
-        // Objects are replaced by objects, so that the whole keeps its type.
+        // Objects are replaced by objects, so the type is kept.
         return { object: read as T, faults };
       },
       validate(whole) {
@@ -53,7 +53,7 @@ export function embeddedObjects(schema: JsonSchema, rules: MetadataRules, path =
   );
 }
 
-/** Replaces every embedded object in a value by what `change` makes of it. */
+/** Replaces every embedded resource in a value by the result of `change`. */
 type Visit = (value: unknown, path: string, change: Change) => unknown;
 type Change = (embedded: JsonObject, path: string) => JsonObject;
 

@@ -1,6 +1,6 @@
 import { additionalOf, type JsonSchema, propertyOf } from './json-schema.ts';
 
-/** A path that leads to a field of a schema, as a cause has it, and the schema of the field; or what is wrong with it. */
+/** The path of a field in a cause and the schema of the field, or an error. */
 export type FieldPath = { readonly path: string; readonly schema: JsonSchema } | { readonly error: string };
 
 const escapes: ReadonlyMap<string, string> = new Map([

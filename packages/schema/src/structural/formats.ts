@@ -1,8 +1,8 @@
-/** The formats of texts that a CustomResourceDefinition can ask for, each as lenient as Kubernetes is about it. */
+/** String formats of CustomResourceDefinitions, each as lenient as in Kubernetes. */
 import { parseAddress, parseLegacyAddress, parseLegacyPrefix } from '@kruise/values/address';
 import { parseDuration } from '@kruise/values/duration';
 
-/** The check of a format, or undefined where any text will do: an unknown format is not checked. */
+/** Returns the check of a format; undefined for an unknown format, which is not checked. */
 export function formatCheck(format: string): ((text: string) => boolean) | undefined {
   return checks.get(format.replaceAll('-', ''));
 }
@@ -56,7 +56,7 @@ function isDate(text: string): boolean {
   return day <= days;
 }
 
-/** Only what stands between the first and the second T counts as the time; no leap seconds. */
+/** Only the text between the first and the second T counts as the time; there are no leap seconds. */
 function isDateTime(text: string): boolean {
   const [date = '', time] = text.toLowerCase().split('t');
   if (time === undefined || !isDate(date)) return false;
@@ -67,7 +67,7 @@ function isDateTime(text: string): boolean {
 
 const durationUnits = /^(?:ns|nano.*|us|\u00b5s|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/;
 
-/** As Go writes durations, or any text that has a count of some unit in it: `2 days`. */
+/** Accepts Go durations, and texts that contain a number with a unit: `2 days`. */
 function isDuration(text: string): boolean {
   if (parses(() => parseDuration(text))) return true;
   let hasKnownUnit = false;
@@ -85,7 +85,7 @@ const hostname = new RegExp(
 );
 
 function isHostname(text: string): boolean {
-  // The length first: it bounds what the pattern has to look at.
+  // The length is checked first: it bounds the work of the pattern.
   if (Buffer.byteLength(text) > 255 || !hostname.test(text)) return false;
   return text.split('.').every((part) => Buffer.byteLength(part) <= 63);
 }
@@ -123,7 +123,7 @@ const cardNumber =
 function isCardNumber(text: string): boolean {
   const digits = text.replace(/[^0-9]+/g, '');
   if (!cardNumber.test(digits)) return false;
-  // Luhn: every second digit from the right counts twice, digits of a product added up.
+  // Luhn algorithm: every second digit from the right counts twice, and the digits of a product are added.
   const sum = [...digits].reverse().reduce((total, digit, index) => {
     const value = Number(digit) * (index % 2 === 0 ? 1 : 2);
     return total + (value > 9 ? value - 9 : value);
@@ -131,7 +131,7 @@ function isCardNumber(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** What may be asked of an HTTP server: an absolute path, or an absolute URI whose parts are well formed. */
+/** Accepts the target of an HTTP request: an absolute path, or a well-formed absolute URI. */
 function isRequestUri(text: string): boolean {
   if (text === '' || /[\x00-\x1f\x7f]/.test(text)) return false;
   if (text === '*') return true;
@@ -157,7 +157,7 @@ function isAuthority(authority: string): boolean {
   return isHost(host) && (port !== undefined || colon < 0 || /^:[0-9]*$/.test(host.slice(colon)));
 }
 
-/** In a host only what is beyond ASCII is written as escapes, and the percent sign itself. */
+/** In a host, only non-ASCII characters and the percent sign may be escaped. */
 function isHost(text: string): boolean {
   return /^(?:[A-Za-z0-9_.~!$&'()*+,;=:[\]<>"-]|[^\x00-\x7f]|%25|%[89a-fA-F][0-9a-fA-F])*$/.test(text);
 }
@@ -172,7 +172,7 @@ const emailAddress = new RegExp(
   'u',
 );
 
-/** One address of RFC 5322, with or without the name of its owner, or the name of a group of one. */
+/** Accepts one RFC 5322 address, with or without a display name, or a group of one. */
 function isEmailAddress(text: string): boolean {
   if (text.length > maxEmailLength) return false;
   const [, member = text] = new RegExp(`^${ownerName}:(.*);$`, 'u').exec(text) ?? [];
@@ -181,5 +181,5 @@ function isEmailAddress(text: string): boolean {
   return found !== null && (literal === undefined || parseLegacyAddress(literal) !== undefined);
 }
 
-// No mail system takes longer ones (RFC 5321 says 254 and a name), and the pattern is not linear in what it is given.
+// No mail system accepts longer addresses (the limit of RFC 5321 is 254), and the pattern is not linear.
 const maxEmailLength = 1000;

@@ -1,8 +1,8 @@
 import type { Rule } from '../language.ts';
 
 /**
- * The schema of a custom resource, as a CustomResourceDefinition writes it. It comes from users: only what
- * `validateSchema` has passed is known to be well formed.
+ * Schema of a custom resource, as a CustomResourceDefinition has it. It comes from users: it is well formed only after
+ * `validateSchema` has accepted it.
  */
 export type JsonSchema = {
   readonly id?: string;
@@ -52,19 +52,19 @@ export type JsonSchema = {
   readonly 'x-kubernetes-validations'?: readonly Rule[];
 };
 
-/** The schema of an array's items, where there is one. */
+/** Returns the schema of an array's items, if any. */
 export function itemsOf(schema: JsonSchema): JsonSchema | undefined {
   const { items } = schema;
   return items === undefined || Array.isArray(items) ? undefined : (items as JsonSchema);
 }
 
-/** The schema of the values of properties that have none of their own, where there is one. */
+/** Returns the schema of additional properties, if any. */
 export function additionalOf(schema: JsonSchema): JsonSchema | undefined {
   const { additionalProperties } = schema;
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** The schema of a property, where it has one of its own. */
+/** Returns the own schema of a property, if any. */
 export function propertyOf({ properties }: JsonSchema, name: string): JsonSchema | undefined {
   return properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
@@ -72,17 +72,17 @@ export function propertyOf({ properties }: JsonSchema, name: string): JsonSchema
 /** A JSON object: neither null nor an array. */
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** Whether a value is an object of JSON. */
+/** Returns whether a value is a JSON object. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The fields every object has, whether a schema names them or not. */
+/** Returns whether a field is one of the common fields of all objects. */
 export function isObjectField(name: string): boolean {
   return name === 'apiVersion' || name === 'kind' || name === 'metadata';
 }
 
-/** Whether two JSON values are the same. Shared parts, which updates are full of, cost nothing. */
+/** Returns whether two JSON values are equal. Shared parts, which are common in updates, cost nothing. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -1,12 +1,12 @@
-/** The promise of `x-kubernetes-list-type`: items of a set differ, items of a map-like list differ in their keys. */
+/** Validation of `x-kubernetes-list-type`: items of a set are unique, items of a map-like list have unique keys. */
 import type { Cause } from '../field-error.ts';
 import { additionalOf, isObject, itemsOf, type JsonObject, type JsonSchema } from './json-schema.ts';
 import { fault, shown } from './report.ts';
 
-/** The items of an object's lists that come twice. */
+/** Returns the duplicate items of an object's lists. */
 export type FindDuplicates = (object: JsonObject) => Cause[];
 
-/** The search for items that come twice; a schema without sets and map-like lists is never looked through. */
+/** Returns the search for duplicate items; a schema without sets and map-like lists is skipped. */
 export function duplicateFinder(schema: JsonSchema): FindDuplicates {
   const search = searchOf(schema);
   return (object) => {
@@ -78,12 +78,12 @@ function keysOf(item: JsonObject | null, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, item[key]]));
 }
 
-/** Reports a value where it comes the second time, and no more after that. */
+/** Reports a value at its second occurrence, and not again after that. */
 function reportDuplicates(values: readonly unknown[], path: string, causes: Cause[]): void {
   if (values.length < 2) return;
   const counts = new Map<unknown, number>();
   values.forEach((value, index) => {
-    // Objects print with their fields in order, so that equal ones print alike.
+    // Objects are printed with sorted fields, so that equal objects have equal texts.
     const identity = typeof value === 'object' && value !== null ? `${typeof value} ${shown(value)}` : value;
     const count = (counts.get(identity) ?? 0) + 1;
     counts.set(identity, count);

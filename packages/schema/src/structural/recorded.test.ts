@@ -1,4 +1,7 @@
-/** Replays what a Kubernetes server was sent for custom resources, as far as that needs no server. */
+/**
+ * Replays recorded requests for custom resources and the responses of a Kubernetes server, as far as they need no
+ * server.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -13,7 +16,7 @@ type Step = {
   readonly query?: { readonly dryRun?: string; readonly fieldValidation?: string };
   readonly body?: unknown;
 };
-/** As much of a definition as objects are read by. */
+/** The parts of a CRD that are needed to read objects. */
 type Definition = {
   readonly spec: {
     readonly versions?: readonly {
@@ -29,10 +32,10 @@ type AnswerBody = JsonObject & { readonly details?: { readonly causes?: readonly
 const shared = new URL('../../../../../shared/', import.meta.url);
 const recording = new URL('reference/differential-seed-1.json.gz', shared);
 
-/** What these are about is the server's: metadata, versions, kinds. */
+/** These cases depend on the server: metadata, versions, kinds. */
 const serverCases = ['metadata rules', 'several versions', 'objects of other kinds', 'version no longer served'];
 
-test('objects get the answers a Kubernetes server gave', async (context) => {
+test('objects get the recorded responses of a Kubernetes server', async (context) => {
   if (!existsSync(recording))
     return context.diagnostic('not compared: the recorded answers are not beside this project');
   const recorded: { readonly cases: { readonly [name: string]: { readonly answers: readonly Answer[] } } } = JSON.parse(
@@ -82,7 +85,7 @@ function replay(name: string, steps: readonly Step[], answers: readonly Answer[]
   return compared;
 }
 
-/** The object a step comes to, if it is one that can be told without a server. */
+/** Returns the object of a step, if it can be computed without a server. */
 function sentObject(step: Step, stored: JsonObject | undefined, hasStatus: boolean): JsonObject | undefined {
   const { method, path, contentType, body } = step;
   if (typeof body !== 'object' || body === null || JSON.stringify(body).includes('@raw')) return undefined;
@@ -105,14 +108,14 @@ function merge(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-/** The one patch of a definition among the cases replaces the fields of `spec`. */
+/** The only patch of a CRD in the cases replaces the fields of `spec`. */
 function patched(schema: JsonSchema, patch: unknown): JsonSchema {
   const [{ value }] = patch as [{ value: { readonly [name: string]: JsonSchema } }];
   const { spec, ...others } = schema.properties ?? {};
   return { ...schema, properties: { ...others, spec: { ...spec, properties: value } } };
 }
 
-/** `299 - "text"`, without what is around the text. */
+/** Returns the text of a warning header: `299 - "text"`. */
 function textOf(header: string): string {
   return header.slice('299 - "'.length, -1).replaceAll('\\"', '"');
 }

@@ -1,27 +1,27 @@
 /**
- * What validation finds, in the words of Kubernetes' validator of custom resources. These differ from those of
- * built-in kinds: the path is said twice, and a value of the wrong type is named by its type.
+ * Findings of validation, with the messages of Kubernetes' validator of custom resources. They differ from those of
+ * built-in kinds: the path is repeated, and a value of the wrong type is shown by its type.
  */
 import { formatGoSyntax, quote } from '@kruise/values/go-syntax';
 import { type Cause, type CauseReason, tooLong, tooMany } from '../field-error.ts';
 
-/** A value in the text of a cause. */
+/** Returns a value as the text of a cause shows it. */
 export function shown(value: unknown): string {
   return value === null || value === undefined ? '"null"' : formatGoSyntax(value);
 }
 
-/** A fault of a field, its value shown. */
+/** Returns an error of a field, with its value. */
 export function fault(reason: CauseReason, field: string, value: unknown, detail: string): Cause {
   return { reason, field, message: `Invalid value: ${shown(value)}: ${detail}` };
 }
 
 type Found = { readonly text: string; readonly cause: Cause };
 
-/** The faults found so far, and where in the value validation is. */
+/** Collects errors, and tracks the path of validation. */
 export class Report {
-  /** The path of the value being looked at, from what was given to the validator. */
+  /** Path of the current value, relative to the validated value. */
   path = '';
-  /** How many checks were made; of several alternatives that fail, the one that got furthest is reported. */
+  /** Number of checks; the failed alternative with the most checks is reported. */
   checks = 0;
   readonly #origin: string;
   readonly #found: Found[] = [];
@@ -40,12 +40,12 @@ export class Report {
     return this.#found.map(({ cause }) => cause);
   }
 
-  /** An empty report at the same place: what an alternative or a part finds, before it is known to matter. */
+  /** Returns an empty report at the same path, for the findings of an alternative or a part that may not matter. */
   branch(path = this.path): Report {
     return new Report(this.#origin, path);
   }
 
-  /** Takes over what a branch found. */
+  /** Adds the findings of a branch. */
   merge(branch: Report): void {
     for (const { text, cause } of branch.#found) this.#add(text, cause);
     this.checks += branch.checks;
@@ -67,7 +67,7 @@ export class Report {
     this.#add(this.#sentence(`should be one of ${list}`), cause);
   }
 
-  /** No integer is a multiple of less than one. */
+  /** No integer is a multiple of a factor below one. */
   impossibleFactor(factor: number): void {
     const text = `factor MultipleOf declared for ${this.path} must be positive: ${factor}`;
     this.#add(text, fault('FieldValueInvalid', this.#field(), factor, text));
@@ -81,7 +81,7 @@ export class Report {
     this.#add(this.#sentence(`should have at most ${limit}`), tooMany(this.#field(), count, limit));
   }
 
-  /** A property that is there but may not be. */
+  /** Reports a property that is not allowed. */
   forbidden(name: string): void {
     const text = `${this.path}.${name} in body is a forbidden property`;
     this.#add(text, fault('FieldValueInvalid', this.#field(), name, text));
@@ -92,7 +92,7 @@ export class Report {
     this.#add(`${this.path}.${name} is required`, { reason: 'FieldValueRequired', message: 'Required value', field });
   }
 
-  /** A fault of the alternatives of a value, which has the path in its text and none of its own. */
+  /** Reports a failure of alternatives, which has the path only in its text. */
   composite(claim: string): void {
     const text = `${quote(this.path)} ${claim}`;
     const field = this.#origin === '' ? '<nil>' : this.#origin;
@@ -114,7 +114,7 @@ export class Report {
     return this.#origin === '' ? name : `${this.#origin}.${name}`;
   }
 
-  /** The same text is reported once, as several alternatives often find the same. */
+  /** Equal texts are reported once, because several alternatives often find the same error. */
   #add(text: string, cause: Cause): void {
     if (this.#texts.has(text)) return;
     this.#texts.add(text);

@@ -12,57 +12,57 @@ const ofRule = (rule: Rule, properties: { [name: string]: JsonSchema }) =>
 const lines = (causes: readonly Cause[]) => causes.map(({ field, message }) => `${field}: ${message}`);
 
 const breaches: readonly { name: string; rule: Rule; spec: object; faults: readonly string[] }[] = [
-  { name: 'a rule that holds says nothing', rule: { rule: 'self.n < 3' }, spec: { n: 1 }, faults: [] },
+  { name: 'a satisfied rule reports nothing', rule: { rule: 'self.n < 3' }, spec: { n: 1 }, faults: [] },
   {
-    name: 'a rule without a message is its own message',
+    name: 'the message of a rule without a message is its expression',
     rule: { rule: ' self.n < 3 ' },
     spec: { n: 3 },
     faults: ['spec: Invalid value: "object": failed rule: self.n < 3'],
   },
   {
-    name: 'a message is shown trimmed',
+    name: 'a message is trimmed',
     rule: { rule: 'self.n < 3', message: ' too many ' },
     spec: { n: 3 },
     faults: ['spec: Invalid value: "object": too many'],
   },
   {
-    name: 'a message can be made of the value',
+    name: 'a messageExpression can use the value',
     rule: { rule: 'self.n < 3', message: 'no', messageExpression: "'got ' + string(self.n)" },
     spec: { n: 3 },
     faults: ['spec: Invalid value: "object": got 3'],
   },
   {
-    name: 'a made message that cannot be shown gives way to the other',
+    name: 'an invalid result of messageExpression falls back to the message',
     rule: { rule: 'self.n < 3', message: 'no', messageExpression: "'a\\nb'" },
     spec: { n: 3 },
     faults: ['spec: Invalid value: "object": no'],
   },
   {
-    name: 'a breach is reported at the field that is named, with the reason that is given',
+    name: 'a violation is reported with fieldPath and reason',
     rule: { rule: 'self.n < 3', message: 'no', fieldPath: '.n', reason: 'FieldValueForbidden' },
     spec: { n: 3 },
     faults: ['spec.n: Forbidden: no'],
   },
   {
-    name: 'a rule that cannot be evaluated is broken',
+    name: 'a rule that cannot be evaluated is violated',
     rule: { rule: '10 / self.n > 1' },
     spec: { n: 0 },
     faults: ['spec: Invalid value: "object": division by zero evaluating rule: 10 / self.n > 1'],
   },
   {
-    name: 'a rule of a change does not apply to what is new',
+    name: 'a transition rule does not apply to a new value',
     rule: { rule: 'self.n >= oldSelf.n' },
     spec: { n: 0 },
     faults: [],
   },
   {
-    name: 'a rule that allows for there being nothing before applies to what is new',
+    name: 'a rule with optionalOldSelf applies to a new value',
     rule: { rule: 'oldSelf.hasValue() || self.n > 0', optionalOldSelf: true, message: 'starts at one' },
     spec: { n: 0 },
     faults: ['spec: Invalid value: "object": starts at one'],
   },
   {
-    name: 'fields that CEL cannot spell have another name',
+    name: 'fields that are not CEL identifiers are escaped',
     rule: { rule: "self.a__dash__b == 'x' && self.__namespace__ == 'y'" },
     spec: { 'a-b': 'x', namespace: 'y' },
     faults: [],
@@ -76,13 +76,13 @@ for (const { name, rule, spec, faults } of breaches) {
   });
 }
 
-test('rules of the root see the name of the object', () => {
+test('root rules can access metadata.name', () => {
   const rule = { rule: "self.metadata.name != 'a' && self.kind == 'One'", message: 'not a' };
   const structural = structuralSchema({ type: 'object', 'x-kubernetes-validations': [rule] }, { metadata });
   assert.deepEqual(lines(structural.validate(one({}))), ['<nil>: Invalid value: "object": not a']);
 });
 
-test('rules are not evaluated on an object that is wrong otherwise', () => {
+test('rules are not evaluated on an object with other errors', () => {
   const structural = ofRule({ rule: 'self.n < 3' }, { n: { type: 'integer' } });
   assert.deepEqual(lines(structural.validate(one({ n: 'x' }))), [
     'spec.n: Invalid value: "string": spec.n in body must be of type integer: "string"',
@@ -90,7 +90,7 @@ test('rules are not evaluated on an object that is wrong otherwise', () => {
   ]);
 });
 
-test('a change is held against what was there, items of a map-like list by their keys', () => {
+test('a transition rule compares with the old value, items of a map-like list by key', () => {
   const item: JsonSchema = {
     type: 'object',
     properties: { k: { type: 'string' }, n: { type: 'integer' } },
@@ -116,7 +116,7 @@ test('a change is held against what was there, items of a map-like list by their
   ]);
 });
 
-test('what an update leaves as it was may go on breaking a rule, with a warning', () => {
+test('an unchanged value may keep violating a rule, with a warning', () => {
   const small: JsonSchema = {
     type: 'integer',
     'x-kubernetes-validations': [{ rule: 'self < 3', message: 'too many' }],
@@ -128,7 +128,7 @@ test('what an update leaves as it was may go on breaking a rule, with a warning'
   assert.deepEqual(warnings, ['spec.a: Invalid value: "integer": too many']);
 });
 
-test('a rule that costs too much ends the evaluation of all', () => {
+test('a rule that exceeds the cost budget ends the evaluation', () => {
   const list: JsonSchema = { type: 'array', items: { type: 'string' } };
   const structural = ofSpec({
     type: 'object',

@@ -1,6 +1,6 @@
 /**
- * Rules in CEL (`x-kubernetes-validations`): compiled when an object first has the part they are about, evaluated
- * within a budget for the whole object. What an update leaves as it was may go on breaking a rule, with a warning.
+ * CEL rules (`x-kubernetes-validations`): compiled when an object first contains the part that they apply to, and
+ * evaluated within a cost budget for the whole object. Unchanged values may keep violating a rule, with a warning.
  */
 import { compile, type Program } from '@kruise/cel/compile';
 import { kubernetesEnvironment, perCallLimit, runtimeCostBudget } from '@kruise/cel/environments';
@@ -16,10 +16,10 @@ import { followFieldPath } from './field-path.ts';
 import { additionalOf, isObject, itemsOf, type JsonSchema } from './json-schema.ts';
 import { fault, shown } from './report.ts';
 
-/** Which library an expression is compiled against: that of new ones, or all there is for those long stored. */
+/** Library version of an expression: that of new expressions, or everything for stored ones. */
 export type Expressions = 'new' | 'stored';
 
-/** A rule made ready, or why it cannot be. */
+/** A compiled rule, or its compile error. */
 export type CompiledRule = {
   readonly rule: Rule;
   readonly program?: Program;
@@ -27,11 +27,11 @@ export type CompiledRule = {
   readonly error?: string;
   readonly message?: Program;
   readonly messageError?: string;
-  /** Where a breach is reported, from the value the rule is about. */
+  /** Path of reported violations, relative to the value of the rule. */
   readonly fieldPath: string;
 };
 
-/** Compiles the rules of one node. `type` is what they see the value as. */
+/** Compiles the rules of one node. `type` is the CEL type of the value. */
 export function compileRules(
   schema: JsonSchema,
   type: Type,
@@ -73,20 +73,20 @@ function compileRule(
   return { ...compiled, message };
 }
 
-/** Every breach of the rules of a value and of its parts. */
+/** Returns all violations of the rules of a value and its parts. */
 export type CheckRules = (value: unknown, options?: CheckRulesOptions) => Cause[];
 
-/** What else is known of the value. */
+/** Context of the value. */
 export type CheckRulesOptions = {
-  /** Put before the path of every cause. */
+  /** Prefix of the path of every cause. */
   readonly origin?: string;
-  /** What the value was before, if it was. */
+  /** Correlation with the old value, if there is one. */
   readonly correlation?: Correlation | undefined;
-  /** Takes the breaches of what did not change; without it they are causes like any other. */
+  /** Receives the violations of unchanged values; without it they are reported as causes. */
   readonly warnings?: string[] | undefined;
 };
 
-/** The check of all rules of a schema; undefined where it has none. */
+/** Returns the check of all rules of a schema; undefined if there are none. */
 export function ruleChecker(schema: JsonSchema, isResource: boolean): CheckRules | undefined {
   const root = ruleNode(schema, isResource);
   return (
@@ -99,10 +99,10 @@ export function ruleChecker(schema: JsonSchema, isResource: boolean): CheckRules
   );
 }
 
-/** The parts of a schema that have rules somewhere in them. */
+/** Parts of a schema that contain rules. */
 type RuleNode = {
   readonly schema: JsonSchema;
-  /** Read as the type they see; computed when first needed. */
+  /** CEL type and compiled rules; computed on first use. */
   readonly compiled: () => { readonly type: Type; readonly rules: readonly CompiledRule[] } | undefined;
   readonly hasRules: boolean;
   readonly items: RuleNode | undefined;
@@ -137,17 +137,17 @@ function ruleNode(schema: JsonSchema, isResource: boolean): RuleNode | undefined
   };
 }
 
-/** What messages call the type of `self`. */
+/** Name of the type of `self` in messages. */
 export const selfTypeName = 'selfType1';
 
 type RuleCheck = {
   readonly causes: Cause[];
   readonly warnings: string[] | undefined;
-  /** Below zero once it is used up: nothing more is evaluated then. */
+  /** Negative once the budget is exhausted: nothing more is evaluated. */
   remainingCost: number;
 };
 
-/** What a value was before; where that is not known, the nearest whole of which it is. */
+/** Correlation of a value; if unknown, that of its nearest parent. */
 type Past = { readonly correlation: Correlation | undefined; readonly parent: Correlation | undefined };
 
 function checkNode(node: RuleNode, value: unknown, path: string, past: Past, check: RuleCheck): void {
@@ -175,12 +175,12 @@ function checkNode(node: RuleNode, value: unknown, path: string, past: Past, che
 function checkRules(node: RuleNode, value: unknown, path: string, past: Past, check: RuleCheck): void {
   const { type: typeName = '' } = node.schema;
   const invalid = (detail: string, at = path) => fault('FieldValueInvalid', at === '' ? '<nil>' : at, typeName, detail);
-  /** Reports, and evaluates nothing more. */
+  /** Reports a cause and ends the evaluation. */
   const stop = (cause: Cause): void => {
     check.causes.push(cause);
     check.remainingCost = -1;
   };
-  // Of what rules cannot see, no definition is taken that has any.
+  // A CRD with rules on values that rules cannot access is rejected.
   const compiled = node.compiled();
   if (!compiled) return;
   if (check.remainingCost === 0) {
@@ -213,7 +213,7 @@ function checkRules(node: RuleNode, value: unknown, path: string, past: Past, ch
     if (outcome.value === true) continue;
 
     const at = fieldPath === '' ? path : path === '' ? fieldPath : `${path}.${fieldPath}`;
-    // A transition that is not allowed is a change, whatever else stayed the same.
+    // A forbidden transition is a change, whatever else is unchanged.
     const isForgiven = !usesOldSelf && (past.correlation ?? past.parent)?.isUnchanged === true;
     const report = (cause: Cause) => {
       if (isForgiven && check.warnings) check.warnings.push(`${cause.field}: ${cause.message}`);
@@ -245,7 +245,7 @@ function evaluationError(error: string, isCostExceeded: boolean, rule: Rule): st
 
 type Message = { readonly text: string } | { readonly failure: 'invalid' | 'internal'; readonly detail: string };
 
-/** The message an expression makes; undefined where it makes none that can be shown. */
+/** Returns the message of an expression; undefined if the result is not a valid message. */
 function composeMessage(program: Program, rule: Rule, bindings: object, check: RuleCheck): Message | undefined {
   const outcome = program.evaluate(bindings as Record<string, unknown>, { costLimit: perCallLimit });
   const source = quote(rule.messageExpression ?? '');

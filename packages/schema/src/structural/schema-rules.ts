@@ -1,4 +1,4 @@
-/** What a schema must be for a definition to be taken, beyond being structural, in Kubernetes' words. */
+/** Validation of schemas in CustomResourceDefinitions beyond the structural rules, with Kubernetes' messages. */
 import { maxCardinality } from '@kruise/cel/json-types';
 import { formatGoSyntax, goStringList, quote } from '@kruise/values/go-syntax';
 import { type Cause, forbidden, internal, notSupported, required } from '../field-error.ts';
@@ -12,18 +12,18 @@ import { fault } from './report.ts';
 import { type CompiledRule, compileRules, type Expressions, selfTypeName } from './rules.ts';
 import { validateStructure } from './structural-rules.ts';
 
-/** What else is known of the version a schema is for. */
+/** Context of the version that a schema belongs to. */
 export type SchemaRulesOptions = {
   readonly metadata: MetadataRules;
-  /** Whether the version has a status subresource. */
+  /** True if the version has a status subresource. */
   readonly hasStatus: boolean;
-  /** Which library the expressions of rules may use. */
+  /** Returns the library version of an expression. */
   readonly expressions: (text: string) => Expressions;
-  /** Whether the schema is as it was: then rules that have become too dear stay. */
+  /** True if the schema is unchanged: then rules that have become too expensive are kept. */
   readonly isUnchanged: boolean;
 };
 
-/** Every fault of the schema of a version; `path` is where the definition has it. */
+/** Returns all errors of the schema of a version; `path` is its path in the CRD. */
 export function validateSchema(schema: JsonSchema, path: string, options: SchemaRulesOptions): Cause[] {
   const at = `${path}.openAPIV3Schema`;
   if (isTooDeep(schema, maxDepth)) return [forbidden(at, `must not be nested more than ${maxDepth} levels deep`)];
@@ -44,7 +44,7 @@ export function validateSchema(schema: JsonSchema, path: string, options: Schema
   return causes;
 }
 
-// Far deeper than any schema people write, and far from what the stack can hold.
+// Far deeper than any hand-written schema, and far below the limit of the stack.
 const maxDepth = 200;
 
 function isTooDeep(schema: unknown, depth: number): boolean {
@@ -52,7 +52,7 @@ function isTooDeep(schema: unknown, depth: number): boolean {
   if (depth === 0) return true;
   for (const name in schema) {
     const member = (schema as { readonly [name: string]: unknown })[name];
-    // A level of a schema is a level of JSON or two; a map of properties is none.
+    // A level of a schema is one or two levels of JSON; a map of properties adds none.
     const cost = name === 'properties' || Array.isArray(member) ? 0 : 1;
     if (
       cost === 0 ? Object.values(member ?? {}).some((each) => isTooDeep(each, depth - 1)) : isTooDeep(member, depth - 1)
@@ -63,7 +63,7 @@ function isTooDeep(schema: unknown, depth: number): boolean {
   return false;
 }
 
-/** Where the status is validated alone, the root may say nothing that would be lost on it. */
+/** With a status subresource the root may not have constraints, because the status is validated alone. */
 function* validateRoot(schema: JsonSchema, path: string, hasStatus: boolean): Generator<Cause> {
   if (hasStatus && schema.type !== undefined && schema.type !== 'object') {
     const detail =
@@ -92,7 +92,9 @@ const allowedAtRoot: ReadonlySet<string> = new Set([
   'x-kubernetes-validations',
 ]);
 
-/** Whether a schema has parts no structural schema has; these are reported, and nothing else can be said of it. */
+/**
+ * Returns whether a schema has keywords that structural schemas forbid; they are reported and nothing else is checked.
+ */
 function hasForeignParts(schema: JsonSchema): boolean {
   if (schema.id || schema.$schema || schema.$ref || schema.additionalItems !== undefined) return true;
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) return true;
@@ -106,20 +108,20 @@ function hasForeignParts(schema: JsonSchema): boolean {
 type Walk = SchemaRulesOptions & {
   readonly schemaCauses: Cause[];
   readonly ruleCauses: Cause[];
-  /** Absent where rules are not compiled, as the schema is not sound. */
+  /** Absent if rules are not compiled because the schema is invalid. */
   readonly costs: TotalCost | undefined;
 };
 
 type Context = {
   readonly isRoot?: boolean;
   readonly isInMetadata?: boolean;
-  /** Why there may be no default. */
+  /** Reason why a default is forbidden. */
   readonly noDefaults?: string;
-  /** The nearest part whose items cannot be found again after an update. */
+  /** The nearest ancestor whose items cannot be correlated after an update. */
   readonly uncorrelatable?: string;
-  /** How often the value can occur in an object; undefined: as often as there is room. */
+  /** Maximum number of occurrences in an object; undefined if it is limited only by the size of a request. */
   readonly cardinality?: number | undefined;
-  /** Inside of logic there are no rules. */
+  /** True inside of logical operators, where rules are forbidden. */
   readonly isLogic?: boolean;
 };
 
@@ -164,7 +166,7 @@ function validateNode(schema: JsonSchema, path: string, context: Context, walk: 
     validateNode(items, `${path}.items`, { ...inside, ...(uncorrelatable ? { uncorrelatable } : {}) }, walk);
   }
   walk.schemaCauses.push(...validateListType(schema, path), ...validateRuleTexts(schema, path));
-  // Where the schema is at fault, what rules make of it would only confuse.
+  // For an invalid schema, errors of rules would only confuse.
   if (walk.schemaCauses.length === before && !context.isLogic && walk.costs) validateRules(schema, path, context, walk);
 }
 
@@ -238,7 +240,7 @@ function* validateListType(schema: JsonSchema, path: string): Generator<Cause> {
   }
 }
 
-/** Items of a set are owned whole. */
+/** Items of a set must be atomic. */
 function* validateSetItems(items: JsonSchema, path: string): Generator<Cause> {
   const { 'x-kubernetes-list-type': listType } = items;
   const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set';
@@ -322,7 +324,7 @@ function* validateRuleTexts(schema: JsonSchema, path: string): Generator<Cause> 
   }
 }
 
-/** The most one rule may be estimated to cost, and all rules of a schema together. */
+/** Maximum estimated cost of one rule, and of all rules of a schema. */
 const ruleCostLimit = 10_000_000;
 const schemaCostLimit = 100_000_000;
 
@@ -379,7 +381,7 @@ function* validateRule(
   }
 }
 
-/** A rule is shown as the structure Kubernetes has it in; what a pointer points to it does not tell. */
+/** Shows a rule as Kubernetes prints its Go struct, without the values of pointers. */
 function wrongRule(field: string, rule: Rule, detail: string): Cause {
   const { rule: text, message = '', messageExpression = '', reason, fieldPath = '', optionalOldSelf } = rule;
   const pointer = (type: string, value: unknown) => `(*${type})(${value === undefined ? 'nil' : '0xc000000000'})`;
@@ -395,7 +397,7 @@ function wrongRule(field: string, rule: Rule, detail: string): Cause {
   return { reason: 'FieldValueInvalid', message: `Invalid value: ${shown}: ${detail}`, field };
 }
 
-/** How often a part can occur, given how often the whole can. */
+/** Returns the maximum number of occurrences of a part, given that of the whole. */
 function partCardinality(schema: JsonSchema, whole: number | undefined): number | undefined {
   const isMap = schema.type === 'object' && schema.additionalProperties !== undefined;
   const limit = isMap ? schema.maxProperties : schema.type === 'array' ? schema.maxItems : 1;
@@ -412,7 +414,7 @@ class TotalCost {
 
   add(path: string, cost: number): void {
     this.#total = saturated(this.#total + cost);
-    // Rules that hardly count are not named.
+    // Rules with a negligible cost are not listed.
     if (cost < schemaCostLimit / 100) return;
     this.#dearest = [...this.#dearest, { path, cost }].sort((a, b) => b.cost - a.cost).slice(0, 4);
   }

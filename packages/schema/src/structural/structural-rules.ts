@@ -1,6 +1,6 @@
 /**
- * What makes a schema structural: every field is declared once, outside of `allOf`, `anyOf`, `oneOf` and `not`, which
- * may only restrict values further. Without that it could not be said what is pruned, or what a default belongs to.
+ * Rules of structural schemas: every field is declared once, outside of `allOf`, `anyOf`, `oneOf` and `not`, which may
+ * only add constraints. Otherwise pruning and defaulting would be ambiguous.
  */
 import { RE2JS } from 're2js';
 import { type Cause, forbidden, required } from '../field-error.ts';
@@ -9,7 +9,7 @@ import { fault } from './report.ts';
 
 type Level = 'root' | 'items' | 'field';
 
-/** Every way in which a schema is not structural. */
+/** Returns all violations of the rules of structural schemas. */
 export function validateStructure(schema: JsonSchema, path: string): Cause[] {
   return [...invariants(schema, 'root', path), ...completeness(schema, schema, path, path)];
 }
@@ -64,7 +64,7 @@ function* invariants(schema: JsonSchema, level: Level, path: string): Generator<
   }
 }
 
-/** The fields every object has are what they are; only its name may be restricted. */
+/** The common fields of all objects are fixed; only the name may be restricted. */
 function* objectFieldInvariants(schema: JsonSchema, level: Level, path: string): Generator<Cause> {
   const isResource = level === 'root' || schema['x-kubernetes-embedded-resource'] === true;
   for (const name of ['kind', 'apiVersion']) {
@@ -91,7 +91,10 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }
 
-/** Inside of logic types are forbidden, but for the one way of saying that a value is a number or a text. */
+/**
+ * Returns whether an `anyOf` is the permitted form of int-or-string, the only one with types inside of logical
+ * operators.
+ */
 function isIntOrStringChoice(anyOf: readonly JsonSchema[] | undefined): boolean {
   return isSame(anyOf, [{ type: 'integer' }, { type: 'string' }]);
 }
@@ -118,10 +121,10 @@ function* valueInvariants(
   yield fault('FieldValueInvalid', `${path}.pattern`, schema.pattern, detail);
 }
 
-// Compiling takes time and memory in proportion to the pattern, with its repetitions written out.
+// Compiling takes time and memory in proportion to the pattern with its repetitions expanded.
 const maxPatternLength = 64 * 1024;
 
-// Schemas repeat themselves: that of quantities alone is in a definition dozens of times.
+// Memo of valid patterns: schemas repeat themselves, and that of quantities occurs dozens of times in a CRD.
 const goodPatterns = new Set<string>();
 const maxGoodPatterns = 256;
 
@@ -147,7 +150,7 @@ function* nestedInvariants(schema: JsonSchema, path: string, skipsAnyOf: boolean
   for (const [member, state] of notInLogic) {
     const value = schema[member];
     const isEmpty = state === 'empty' && (value as { readonly length: number } | undefined)?.length === 0;
-    // Nothing is too little to be a default.
+    // Any value may be a default, even an empty one.
     if (!isEmpty && (isSet(value) || (member === 'default' && value != null))) {
       yield forbidden(`${path}.${member}`, `must be ${state} to be structural`);
     }
@@ -173,7 +176,7 @@ const notInLogic = [
   ['x-kubernetes-validations', 'empty'],
 ] as const satisfies readonly (readonly [keyof JsonSchema, string])[];
 
-/** What logic at the root speaks of must be declared. Kubernetes has never looked for it deeper down. */
+/** Fields in logical operators at the root must be declared. Kubernetes does not check deeper levels. */
 function* completeness(values: JsonSchema, schema: JsonSchema, path: string, at: string): Generator<Cause> {
   for (const word of ['allOf', 'anyOf', 'oneOf'] as const) {
     for (const [index, each] of (values[word] ?? []).entries()) {

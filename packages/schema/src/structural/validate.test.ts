@@ -18,7 +18,7 @@ const values = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** What Kubernetes and JSON Schema mean alike: no formats, whole limits, values of one type to choose from. */
+/** Constraints with the same meaning in Kubernetes and JSON Schema: no formats, integer limits, enums of one type. */
 const limits: fc.Arbitrary<JsonSchema> = fc.record(
   {
     minLength: count,
@@ -59,14 +59,14 @@ function schemasOf(depth: number): fc.Arbitrary<JsonSchema> {
 }
 const schemas = schemasOf(2);
 
-test('plain JSON Schema is judged as another validator judges it', () => {
+test('plain JSON Schema validates like another validator', () => {
   const ajv = new Ajv({ strict: false, logger: false });
   fc.assert(
     fc.property(schemas, fc.array(values, { minLength: 1, maxLength: 5 }), (schema, samples) => {
       const other = ajv.compile(schema);
       const validate = validator(schema);
       for (const sample of samples) {
-        // A null is no value to Kubernetes: only its type and the choice of values are looked at.
+        // Kubernetes checks only the type and the enum of a null.
         if (hasNull(sample)) continue;
         assert.equal(validate(sample).length === 0, other(sample), JSON.stringify({ schema, sample }));
       }
@@ -75,11 +75,11 @@ test('plain JSON Schema is judged as another validator judges it', () => {
   );
 });
 
-test('what is valid at first sight is valid when faults are counted', () => {
+test('the fast check and the reporting check agree', () => {
   fc.assert(
     fc.property(schemas, values, (schema, sample) => {
       if (sample === null) return;
-      // Twice the same alternative is never right, so that the faults of both are counted.
+      // A repeated alternative in oneOf never validates, so the errors of both are counted.
       const [cause] = validator({ oneOf: [schema, schema] })(sample);
       const isValid = validator(schema)(sample).length === 0;
       assert.match(cause!.message, isValid ? /Found 2 valid alternatives$/ : /Found none valid$/);

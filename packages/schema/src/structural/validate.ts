@@ -1,7 +1,7 @@
 /**
- * Validates values against a schema: types, limits, formats, patterns, alternatives. A schema is compiled, when first
- * needed, into one closure a node. Called without a report the closure answers at the first fault and allocates
- * nothing: that is the way of every valid object. Only an invalid one is walked again, to report every fault.
+ * Validates values against a schema: types, limits, formats, patterns, alternatives. A schema is compiled lazily into
+ * one closure per node. Without a report, the closure returns at the first error and allocates nothing, which is the
+ * path of every valid object. Only an invalid object is walked again, to report every error.
  */
 
 import { formatNumber } from '@kruise/values/go-syntax';
@@ -12,18 +12,18 @@ import { formatCheck } from './formats.ts';
 import { additionalOf, isSame, itemsOf, type JsonObject, type JsonSchema } from './json-schema.ts';
 import { Report } from './report.ts';
 
-/** Every fault of a value; `origin` is its path where it is part of a larger whole. */
+/** Returns all errors of a value; `origin` is its path if it is part of a larger object. */
 export type Validate = (value: unknown, options?: ValidateOptions) => Cause[];
 
-/** What else is known of the value. */
+/** Context of the value. */
 export type ValidateOptions = {
-  /** Put before the path of every cause. */
+  /** Prefix of the path of every cause. */
   readonly origin?: string;
-  /** What the value was before: faults of what did not change are not reported. */
+  /** Correlation with the old value: errors in unchanged values are not reported. */
   readonly correlation?: Correlation | undefined;
 };
 
-/** The validation of values of a schema. */
+/** Returns the validation of a schema's values. */
 export function validator(schema: JsonSchema): Validate {
   const check = checkOf(schema);
   return (value, { origin = '', correlation } = {}) => {
@@ -35,14 +35,17 @@ export function validator(schema: JsonSchema): Validate {
 }
 
 /**
- * Whether the value is valid. With a report, every fault is found and reported, and so is, by the number of checks,
- * how far a fault is from being right.
+ * Returns whether a value is valid. With a report, all errors are reported, and the number of checks measures how far
+ * validation got.
  */
 type Check = (value: unknown, report: Report | undefined, correlation: Correlation | undefined) => boolean;
 
 type Kind = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object';
 
-/** Whole numbers are integers as long as JSON readers agree on them; bigints are those beyond. */
+/**
+ * Returns the type of a value. Whole numbers are integers as long as JSON parsers agree on them; larger ones are
+ * bigints.
+ */
 function kindOf(value: unknown): Kind {
   switch (typeof value) {
     case 'string':
@@ -58,7 +61,7 @@ function kindOf(value: unknown): Kind {
   }
 }
 
-/** A schema and its check, which is compiled when first asked for. */
+/** A schema with its check, compiled on first use. */
 class LazyCheck {
   readonly #schema: JsonSchema;
   #check: Check | undefined;
@@ -73,8 +76,8 @@ class LazyCheck {
 }
 
 /**
- * The parts of a check are in the order Kubernetes has them, which shows in the order of faults; and what it counts
- * as a check made, it counts here.
+ * Returns the check of a schema. Its parts have the order of Kubernetes, which determines the order of errors, and they
+ * count checks like Kubernetes.
  */
 function checkOf(schema: JsonSchema): Check {
   const checkType = typeCheck(schema);
@@ -140,7 +143,7 @@ function typeCheck(
     if (kind === 'null') return types.length === 0 || schema.nullable === true;
     if (kind === 'integer') return types.includes('number');
     if (kind === 'number') return types.includes('integer') && isNearlyWhole(value as number);
-    // A format says all there is to say of texts, and, by an oversight that clients rely on, of lists.
+    // A format skips the other checks of strings and, by a bug that clients rely on, of lists.
     return format !== undefined && !isNumeric && (kind === 'string' || kind === 'array');
   };
 
@@ -156,7 +159,7 @@ function typeCheck(
   };
 }
 
-/** A fraction this close to a whole number is the fault of arithmetic, not of the user. */
+/** Returns whether a fraction is a rounding error of a whole number. */
 function isNearlyWhole(value: number): boolean {
   if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER) || value < 0) return false;
   const whole = Math.trunc(value);
@@ -175,7 +178,7 @@ function alternativesCheck(schema: JsonSchema): Check | undefined {
     if (oneOf.length > 0 && oneOf.filter(isHeld).length !== 1) return false;
     return allOf.every(isHeld) && !(not && isHeld(not));
   };
-  // What did not change is forgiven only outside alternatives: inside, it could make one too many of them hold.
+  // Unchanged values are ignored only outside of alternatives: inside, an additional alternative could match.
   return (value, report) => {
     if (!report) return holds(value);
     const attempts = (checks: readonly LazyCheck[]) =>
@@ -245,7 +248,7 @@ function textCheck({ maxLength, minLength, pattern }: JsonSchema): Check | undef
   };
 }
 
-/** Characters, not UTF-16 units. */
+/** Returns the length in characters, not UTF-16 units. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length++;
@@ -261,7 +264,7 @@ function numberCheck(schema: JsonSchema): Check | undefined {
     schema.exclusiveMaximum ? value >= limit : value > limit;
   return (value, report) => {
     const number = value as number | bigint;
-    // An integer is held against the whole part of a limit.
+    // An integer is compared with the integral part of a limit.
     const limitOf = (limit: number) => (kindOf(number) === 'integer' ? Math.trunc(limit) : limit);
     let isValid = true;
     const fail = (claim: string, limit: number) => {
@@ -373,12 +376,15 @@ function objectCheck(schema: JsonSchema): Check | undefined {
   };
 }
 
-/** Both objects are of the version asked for, so that nothing is known of a change of kind or apiVersion. */
+/**
+ * Returns the correlation of a property. Both objects have the requested version, so kind and apiVersion count as
+ * unchanged.
+ */
 function old(correlation: Correlation | undefined, report: Report, name: string): Correlation | undefined {
   return report.path === '' && (name === 'kind' || name === 'apiVersion') ? undefined : correlation?.property(name);
 }
 
-/** Checks a part of a value; the faults of one that did not change are forgiven. */
+/** Checks a part of a value; errors of an unchanged part are ignored. */
 function checkPart(
   check: Check,
   value: unknown,
@@ -402,7 +408,7 @@ function membershipCheck({ enum: values }: JsonSchema): Check | undefined {
   const compounds = values.filter((each) => typeof each === 'object' && each !== null);
   return (value, report) => {
     if (scalars.has(value) || compounds.some((each) => isSame(each, value))) return true;
-    // As in Go, where a fraction that is held against an integer loses its fractional part first.
+    // As in Go, a fraction is truncated before it is compared with an integer.
     if (typeof value === 'number' && scalars.has(Math.trunc(value))) return true;
     report?.unsupported(value, values);
     return false;

@@ -4,7 +4,7 @@ import { isPodActive } from '@kruise/machinery/pods';
 
 const known = new WeakMap<readonly Pod[], ReadonlyMap<string, readonly Pod[]>>();
 
-/** The active Pods of each controller, by its uid. Many ask about the same Pods. */
+/** Returns the active Pods by the uid of their controller. Memoized, because many invariants use the same Pods. */
 export function activeByOwner(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
   let found = known.get(pods);
   if (!found) known.set(pods, (found = groupActive(pods)));
@@ -23,7 +23,9 @@ function groupActive(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> 
   return found;
 }
 
-/** A number that may be lowered at any time, but is kept to only once what is there has come down to it. */
+/**
+ * Returns an upper limit that may be lowered at any time, but applies only once the actual value has come down to it.
+ */
 export function ceiling() {
   const allowed = new Map<string, number>();
   return (id: string, wanted: number, actual: number): number => {
@@ -33,7 +35,7 @@ export function ceiling() {
   };
 }
 
-/** A number that may be raised at any time, but is kept to only once what is there has come up to it. */
+/** Returns a lower limit that may be raised at any time, but applies only once the actual value has reached it. */
 export function floor() {
   const required = new Map<string, number>();
   return (id: string, wanted: number, actual: number): number => {

@@ -1,4 +1,6 @@
-/** What holds once nothing has gone wrong for a while: everything is as it was asked for, and says so. */
+/**
+ * Convergence: after a while without faults, every object has reached its desired state and reports it in its status.
+ */
 import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { daemonSet } from '@kruise/api/apps/daemonset';
 import { deployment } from '@kruise/api/apps/deployment';
@@ -26,7 +28,7 @@ import { unfulfilled } from './companions.ts';
 import { numbersOf } from './kruise.ts';
 import { leftovers } from './leftovers.ts';
 
-/** What is not as it should be at rest; nothing, if all is. */
+/** Yields the deviations from the desired state. */
 export function* unrest(view: View): Generator<string> {
   const pods = view.list(pod);
   const owners = new Set<string>();
@@ -56,7 +58,7 @@ export function* unrest(view: View): Generator<string> {
     const { name, deletionTimestamp } = each.metadata;
     if (deletionTimestamp) yield `Pod ${name} is still being deleted`;
     const owner = controllerOf(each);
-    if (owner && !owners.has(owner.uid)) yield `Pod ${name} belongs to ${owner.kind} ${owner.name}, which is gone`;
+    if (owner && !owners.has(owner.uid)) yield `Pod ${name} belongs to ${owner.kind} ${owner.name}, which is deleted`;
   }
   const ownedBy = (uid: string | undefined) => pods.filter((each) => controllerOf(each)?.uid === uid);
   const imageOf = ({ spec }: Pod) => spec?.containers[0]?.image;
@@ -82,7 +84,7 @@ export function* unrest(view: View): Generator<string> {
         fullyLabeledReplicas,
       });
     }
-    if (status?.observedGeneration !== metadata.generation) yield `Deployment ${metadata.name} was not looked at`;
+    if (status?.observedGeneration !== metadata.generation) yield `Deployment ${metadata.name} was not observed`;
   }
   for (const { spec, status, metadata } of view.list(statefulSet)) {
     const wanted = spec?.replicas ?? 1;
@@ -95,7 +97,7 @@ export function* unrest(view: View): Generator<string> {
       updatedReplicas,
       availableReplicas,
     });
-    if (status?.observedGeneration !== metadata.generation) yield `StatefulSet ${metadata.name} was not looked at`;
+    if (status?.observedGeneration !== metadata.generation) yield `StatefulSet ${metadata.name} was not observed`;
   }
   for (const { spec, status, metadata } of view.list(cloneSet)) {
     const what = `CloneSet ${metadata.name}`;
@@ -104,20 +106,20 @@ export function* unrest(view: View): Generator<string> {
     yield* compare(what, wanted, own);
     const { replicas, readyReplicas, availableReplicas } = status ?? {};
     yield* figures(what, wanted, { replicas, readyReplicas, availableReplicas });
-    if (status?.observedGeneration !== metadata.generation) yield `${what} was not looked at`;
+    if (status?.observedGeneration !== metadata.generation) yield `${what} was not observed`;
     const kept = scaleUp(spec.updateStrategy?.rollingUpdate?.partition ?? 0, wanted);
     const image = spec.template.spec?.containers[0]?.image;
     const updated = own.filter((each) => imageOf(each) === image).length;
-    if (updated < wanted - kept) yield `${what} is to update ${wanted - kept} Pods and has updated ${updated}`;
+    if (updated < wanted - kept) yield `${what} must update ${wanted - kept} Pods and has updated ${updated}`;
     const isHalfDone = status?.currentRevision !== status?.updateRevision;
     const newest = countOf(own, status?.updateRevision);
     if (isHalfDone && newest > Math.max(0, wanted - kept))
-      yield `${what} is to keep ${kept} Pods and has updated ${newest}`;
+      yield `${what} must keep ${kept} Pods and has updated ${newest}`;
     const { updatedReplicas, updatedReadyReplicas, updatedAvailableReplicas } = status ?? {};
     yield* figures(what, newest, { updatedReplicas, updatedReadyReplicas, updatedAvailableReplicas });
   }
   for (const { spec, status, metadata } of view.list(advancedStatefulSet)) {
-    const what = `Kruise's StatefulSet ${metadata.name}`;
+    const what = `Advanced StatefulSet ${metadata.name}`;
     const own = ownedBy(metadata.uid).filter(isPodActive);
     const names = numbersOf({ spec }).map((ordinal) => `${metadata.name}-${ordinal}`);
     yield* compare(what, names.length, own);
@@ -127,19 +129,19 @@ export function* unrest(view: View): Generator<string> {
     const { replicas, readyReplicas, availableReplicas, updatedReplicas } = status ?? {};
     yield* figures(what, names.length, { replicas, readyReplicas, availableReplicas });
     yield* figures(what, countOf(own, status?.updateRevision), { updatedReplicas });
-    if (status?.observedGeneration !== metadata.generation) yield `${what} was not looked at`;
+    if (status?.observedGeneration !== metadata.generation) yield `${what} was not observed`;
     const due = names.length - (spec.updateStrategy?.rollingUpdate?.partition ?? 0);
     yield* progress(what, due, own.map(imageOf), spec.template.spec?.containers[0]?.image);
   }
   for (const { spec, status, metadata } of view.list(advancedDaemonSet)) {
-    const what = `Kruise's DaemonSet ${metadata.name}`;
+    const what = `Advanced DaemonSet ${metadata.name}`;
     const wanted = view.list(node).length;
     const own = ownedBy(metadata.uid).filter(isPodActive);
     yield* compare(what, wanted, own);
     const { desiredNumberScheduled, numberAvailable, numberReady, updatedNumberScheduled } = status ?? {};
     yield* figures(what, wanted, { desiredNumberScheduled, numberAvailable, numberReady });
     yield* figures(what, countOf(own, status?.updateRevision), { updatedNumberScheduled });
-    if (status?.observedGeneration !== metadata.generation) yield `${what} was not looked at`;
+    if (status?.observedGeneration !== metadata.generation) yield `${what} was not observed`;
     const due = wanted - scaleDown(spec.updateStrategy?.rollingUpdate?.partition ?? 0, wanted);
     yield* progress(what, due, own.map(imageOf), spec.template.spec?.containers[0]?.image);
   }
@@ -154,16 +156,17 @@ export function* unrest(view: View): Generator<string> {
       numberAvailable: status?.numberAvailable,
       updatedNumberScheduled: status?.updatedNumberScheduled,
     });
-    if (status?.observedGeneration !== metadata.generation) yield `DaemonSet ${metadata.name} was not looked at`;
+    if (status?.observedGeneration !== metadata.generation) yield `DaemonSet ${metadata.name} was not observed`;
   }
   for (const { metadata, status } of view.list(podDisruptionBudget)) {
     const own = pods.filter((each) => each.metadata.labels?.['app'] === metadata.name && isPodActive(each));
     const { currentHealthy = 0, desiredHealthy = 0, disruptionsAllowed = 0 } = status ?? {};
     const ready = own.filter(isPodReady).length;
     const spare = Math.max(0, ready - desiredHealthy);
-    if (currentHealthy !== ready) yield `budget ${metadata.name} counts ${currentHealthy} of ${ready}`;
+    if (currentHealthy !== ready)
+      yield `budget ${metadata.name} has currentHealthy ${currentHealthy}, expected ${ready}`;
     if (disruptionsAllowed !== spare)
-      yield `budget ${metadata.name} allows ${disruptionsAllowed} and can spare ${spare}`;
+      yield `budget ${metadata.name} has disruptionsAllowed ${disruptionsAllowed}, expected ${spare}`;
   }
   yield* leftovers(view);
   yield* unfulfilled(view);
@@ -176,7 +179,7 @@ export function* unrest(view: View): Generator<string> {
   for (const { metadata, status } of pods) {
     const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed';
     if (isOver && metadata.finalizers?.length)
-      yield `Pod ${metadata.name} is over and kept by ${metadata.finalizers.join()}`;
+      yield `Pod ${metadata.name} is finished and has the finalizers ${metadata.finalizers.join()}`;
   }
   for (const { spec, status, metadata } of view.list(job)) {
     if (!isConditionTrue(status?.conditions, 'Complete')) yield `Job ${metadata.name} is not complete`;
@@ -187,13 +190,13 @@ export function* unrest(view: View): Generator<string> {
   }
 }
 
-/** How many Pods are of a revision, whether they are labelled with its name or with the hash at its end. */
+/** Counts the Pods of a revision, whether their label has its name or only its hash. */
 function countOf(pods: readonly Pod[], revision: string | undefined): number {
   const hash = revision?.split('-').at(-1);
   return pods.filter(({ metadata }) => metadata.labels?.[podRevisionLabel]?.split('-').at(-1) === hash).length;
 }
 
-/** What is partly updated keeps what it is told to, and no more. */
+/** Yields an error if fewer Pods are updated than the partition requires. */
 function* progress(
   what: string,
   due: number,
@@ -201,7 +204,7 @@ function* progress(
   image: string | undefined,
 ): Generator<string> {
   const updated = found.filter((each) => each === image).length;
-  if (updated < due) yield `${what} is to update ${due} Pods and has updated ${updated}`;
+  if (updated < due) yield `${what} must update ${due} Pods and has updated ${updated}`;
 }
 
 function* compare(
@@ -225,6 +228,6 @@ function* figures(
   said: { readonly [name: string]: number | undefined },
 ): Generator<string> {
   for (const [name, value = 0] of Object.entries(said)) {
-    if (value !== wanted) yield `${what} says ${name} ${value}, and it is ${wanted}`;
+    if (value !== wanted) yield `${what} has ${name} ${value}, expected ${wanted}`;
   }
 }

@@ -35,7 +35,7 @@ import {
 } from './workloads.ts';
 import { writesAreBounded } from './write-rates.ts';
 
-/** All that must hold at every step. What must hold at rest is in `at-rest.ts`. */
+/** Invariants that must hold at every step. `at-rest.ts` has those that hold after convergence. */
 export const invariants: readonly Invariant[] = [
   acknowledgedWritesStay,
   advancedDaemonSetsKeepToPartitions,

@@ -1,4 +1,6 @@
-/** Volume claims live as long as they are to, and no longer. What is left at rest is in `at-rest.ts`. */
+/**
+ * PVCs exist for as long as their retention policy says. `at-rest.ts` checks PVCs that are left over after convergence.
+ */
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { pod } from '@kruise/api/core/pod';
 import { type StatefulSet, statefulSet } from '@kruise/api/kruise/statefulset';
@@ -8,9 +10,12 @@ import { isPodActive } from '@kruise/machinery/pods';
 import type { Invariant } from './invariant.ts';
 import { isOfManager, numberOf, numbersOf, specsInForce } from './kruise.ts';
 
-/** Claims go with those who own them: whether they may be owned, and go with nobody else, is all there is to it. */
+/**
+ * PVCs are garbage-collected with their owners. The retention policy therefore decides who may own a PVC, and nothing
+ * else may delete it.
+ */
 export const claimsGoAsTold: Invariant = {
-  name: "a claim of a StatefulSet of Kruise's goes only as its policy says",
+  name: 'a PVC of an Advanced StatefulSet is deleted only as its retention policy allows',
   begin() {
     const sets = new Map<string, readonly StatefulSet['spec'][]>();
     const specsOf = specsInForce<StatefulSet['spec']>();
@@ -27,15 +32,15 @@ export const claimsGoAsTold: Invariant = {
         const before = known.get(uid)?.metadata.ownerReferences ?? [];
         const fresh = ownerReferences.filter((each) => !before.some(({ uid: former }) => former === each.uid));
         const wrong = fresh.find((owner) => !specs.some((spec) => mayOwn(owner, { spec }, number)));
-        if (wrong) return `${name} is to go with ${wrong.kind} ${wrong.name}`;
+        if (wrong) return `${name} is owned by ${wrong.kind} ${wrong.name}`;
         present.set(uid, claim);
         if (deletionTimestamp == null || leaving.has(uid)) continue;
-        if (ownerReferences.length === 0) return `${name} is deleted, and nobody owned it`;
+        if (ownerReferences.length === 0) return `${name} is terminating and had no owner`;
         leaving.add(uid);
       }
       for (const [uid, { metadata }] of known) {
         if (present.has(uid) || leaving.has(uid)) continue;
-        if (!metadata.ownerReferences?.length) return `${metadata.name} is gone, and nobody owned it`;
+        if (!metadata.ownerReferences?.length) return `${metadata.name} is deleted and had no owner`;
       }
       known = present;
       return undefined;
@@ -43,13 +48,13 @@ export const claimsGoAsTold: Invariant = {
   },
 };
 
-/** The set and the number in the name of a claim. */
+/** Returns the StatefulSet and the ordinal in the name of a PVC. */
 function memberOf(claim: string): { readonly set?: string; readonly number: number } {
   const [, set, number] = /^data-(.+)-(\d+)$/.exec(claim) ?? [];
   return { ...(set === undefined ? {} : { set }), number: Number(number) };
 }
 
-/** Whether a claim may go with one: with the set as a whole, or with a Pod whose number is not wanted any more. */
+/** Returns whether an object may own a PVC: the StatefulSet itself, or a Pod whose ordinal is not desired any more. */
 function mayOwn({ kind }: OwnerReference, set: Pick<StatefulSet, 'spec'>, number: number): boolean {
   if (kind === 'Pod') return goesWithPods(set, number);
   return set.spec.persistentVolumeClaimRetentionPolicy?.whenDeleted === 'Delete';
@@ -60,9 +65,9 @@ function goesWithPods(set: Pick<StatefulSet, 'spec'>, number: number): boolean {
   return whenScaled === 'Delete' && !numbersOf(set).includes(number);
 }
 
-/** A claim that nobody has had go with its Pod when that goes stays for good: there is nobody left to go with. */
+/** A PVC whose Pod is deleted before it owns the PVC is never collected. */
 export const claimsGoWithPods: Invariant = {
-  name: "a Pod that a StatefulSet of Kruise's does not want any more takes its claims with it, where they are to go",
+  name: 'a scaled-in Pod of an Advanced StatefulSet owns its PVCs if whenScaled is Delete',
   begin({ onRequest, view }) {
     let broken: string | undefined;
     const specsOf = specsInForce<StatefulSet['spec']>();
@@ -76,7 +81,7 @@ export const claimsGoWithPods: Invariant = {
         .list(persistentVolumeClaim)
         .find(({ metadata }) => metadata.name === `data-${name}` && metadata.deletionTimestamp == null);
       if (!left || left.metadata.ownerReferences?.some((owner) => owner.uid === uid)) return undefined;
-      return () => (broken ??= `${name} went without ${left.metadata.name}`);
+      return () => (broken ??= `${name} was deleted without ownership of ${left.metadata.name}`);
     });
     return (seen) => {
       for (const set of seen.list(statefulSet)) specsOf(set);
@@ -86,7 +91,7 @@ export const claimsGoWithPods: Invariant = {
 };
 
 export const claimsInUseStay: Invariant = {
-  name: 'a CloneSet deletes no claim of a Pod that stays',
+  name: 'a CloneSet deletes no PVC of an active Pod',
   begin({ onRequest, view }) {
     let broken: string | undefined;
     onRequest((heard) => {

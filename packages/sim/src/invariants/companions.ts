@@ -1,4 +1,4 @@
-/** Invariants of Kruise's other kinds in a stable world: each has reached its desired state and reports it. */
+/** Convergence of the other Kruise kinds: each has reached its desired state and reports it. */
 
 import { job } from '@kruise/api/batch/job';
 import { configMap } from '@kruise/api/core/configmap';
@@ -28,7 +28,7 @@ import type { View } from '../view.ts';
 import { activeByOwner } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
 
-/** Yields deviations of Kruise's other kinds from their desired state, and wrong statuses. */
+/** Yields the deviations of the other Kruise kinds from their desired state, and wrong statuses. */
 export function* unfulfilled(view: View): Generator<string> {
   const active = view.list(pod).filter(isPodActive);
   yield* sidecars(view, active);
@@ -82,7 +82,7 @@ function* spreads(view: View, pods: readonly Pod[]): Generator<string> {
       const claimed = status?.subsetStatuses?.find(({ name }) => name === subset.name);
       if (isAnnotated) yield* counts(what, placed, { replicas: claimed?.replicas });
       if (isAnnotated && limit !== undefined && claimed && claimed.missingReplicas !== Math.max(0, limit - placed)) {
-        yield `${what} misses ${claimed.missingReplicas} of ${limit}, and has ${placed}`;
+        yield `${what} has missingReplicas ${claimed.missingReplicas} of ${limit}, with ${placed} Pods`;
       }
     }
   }
@@ -103,7 +103,7 @@ function* budgets(view: View, pods: readonly Pod[]): Generator<string> {
     const { currentAvailable = 0, desiredAvailable = 0, unavailableAllowed = 0 } = status ?? {};
     yield* counts(what, available, { currentAvailable });
     const spare = Math.max(0, available - desiredAvailable);
-    if (unavailableAllowed !== spare) yield `${what} allows ${unavailableAllowed} and can spare ${spare}`;
+    if (unavailableAllowed !== spare) yield `${what} has unavailableAllowed ${unavailableAllowed}, expected ${spare}`;
   }
 }
 
@@ -129,7 +129,7 @@ function* united(view: View, pods: readonly Pod[]): Generator<string> {
     const own = labelledBy(spec?.selector, pods);
     if (own.length !== wanted) yield `${what} wants ${wanted} Pods and has ${own.length}`;
     yield* counts(what, wanted, { replicas: status?.replicas, readyReplicas: status?.readyReplicas });
-    if (status?.observedGeneration !== metadata.generation) yield `${what} was not looked at`;
+    if (status?.observedGeneration !== metadata.generation) yield `${what} was not observed`;
     for (const subset of spec?.topology?.subsets ?? []) {
       const there = own.filter((each) => each.metadata.labels?.[subsetNameLabel] === subset.name).length;
       if (typeof subset.replicas === 'number' && there !== Math.min(wanted, subset.replicas)) {
@@ -149,11 +149,10 @@ function* jobs(view: View): Generator<string> {
     if (status?.phase === 'completed') yield* counts(what, view.list(node).length, { nodes: served.size });
   }
   for (const { metadata, status } of view.list(advancedCronJob)) {
-    if (status?.active?.length)
-      yield `AdvancedCronJob ${metadata.name} says that ${status.active.length} jobs are active`;
+    if (status?.active?.length) yield `AdvancedCronJob ${metadata.name} reports ${status.active.length} active Jobs`;
   }
   for (const { metadata, status } of view.list(imagePullJob)) {
-    // A workload that downloads images ahead does not wait for them, and not every world has a kruise-daemon.
+    // A workload that pre-downloads images does not wait for them, and not every simulation has a kruise-daemon.
     if (metadata.ownerReferences?.length) continue;
     const { desired = 0, succeeded = 0, completionTime } = status ?? {};
     if (completionTime == null) yield `ImagePullJob ${metadata.name} is not complete`;
@@ -185,12 +184,12 @@ function* counts(
   claimed: { readonly [name: string]: number | undefined },
 ): Generator<string> {
   for (const [name, value = 0] of Object.entries(claimed)) {
-    if (value !== real) yield `${what} says ${name} ${value}, and it is ${real}`;
+    if (value !== real) yield `${what} has ${name} ${value}, expected ${real}`;
   }
 }
 
 export const broadcastJobsDoNotCrowd: Invariant = {
-  name: 'a BroadcastJob runs no two Pods on a node and no more at a time than it may',
+  name: 'a BroadcastJob has at most one Pod per node and respects parallelism',
   begin: () => (view) => {
     const active = activeByOwner(view.list(pod));
     for (const { metadata, spec } of view.list(broadcastJob)) {
@@ -205,7 +204,7 @@ export const broadcastJobsDoNotCrowd: Invariant = {
 };
 
 export const cronJobsDoNotOverlap: Invariant = {
-  name: 'an AdvancedCronJob that forbids it has no two jobs at work',
+  name: 'an AdvancedCronJob with concurrencyPolicy Forbid has at most one active Job',
   begin: () => (view) => {
     for (const { metadata, spec } of view.list(advancedCronJob)) {
       if (spec?.concurrencyPolicy !== 'Forbid') continue;

@@ -1,4 +1,4 @@
-/** Hooks of Kruise's workloads are waited for, and traffic is stopped before anything is changed in place. */
+/** Kruise workloads wait for lifecycle hooks, and mark Pods not ready before an in-place update. */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { Lifecycle, LifecycleHook } from '@kruise/api/kruise/lifecycle';
 import { inPlaceUpdateReadyCondition, lifecycleStateLabel } from '@kruise/api/kruise/well-known';
@@ -10,7 +10,7 @@ import type { Invariant } from './invariant.ts';
 import { isOfManager, kruiseOwnerOf } from './kruise.ts';
 
 export const heldPodsAreNotDeleted: Invariant = {
-  name: 'a Pod that is held back is not deleted by its workload',
+  name: 'a Pod with a pending preDelete hook is not deleted by its workload',
   begin: isWaitedFor(
     ({ request }) => request.method === 'DELETE',
     ({ preDelete }) => preDelete,
@@ -18,19 +18,19 @@ export const heldPodsAreNotDeleted: Invariant = {
 };
 
 export const heldPodsAreNotUpdated: Invariant = {
-  name: 'a Pod that is held back is not updated in place',
+  name: 'a Pod with a pending inPlaceUpdate hook is not updated in place',
   begin: isWaitedFor(
     ({ request }) => statePatched(request.body) === 'Updating',
     ({ inPlaceUpdate }) => inPlaceUpdate,
   ),
 };
 
-/** The name of the container that workloads of every world have. */
+/** Name of the container of every workload in a simulation. */
 const workloadContainer = 'main';
 
-/** Whatever the manager takes the Pod's conditions for. */
+/** Judged by the stored Pod, not by the manager's cache. */
 export const trafficIsStoppedFirst: Invariant = {
-  name: 'no container is changed of a Pod that still gets traffic',
+  name: 'a Pod is not ready before its containers are updated in place',
   begin({ onRequest, view }) {
     let broken: string | undefined;
     onRequest((heard) => {

@@ -4,28 +4,28 @@ import type { Machines } from '../nodes.ts';
 import type { View } from '../view.ts';
 import type { World } from '../world.ts';
 
-/** What an invariant can see of a world. */
+/** The parts of a simulation that an invariant can observe. */
 export type Scene = Pick<World, 'onServerStart' | 'onWrite'> & {
-  /** Reports every request but dry runs, which change nothing. */
+  /** Reports every request except dry runs, which change nothing. */
   readonly onRequest: World['onRequest'];
   readonly onRequestOrDryRun: World['onRequest'];
-  /** The world's time. */
+  /** Returns the virtual time. */
   now(): Instant;
   readonly machines: Machines;
-  /** What goes wrong in it. */
+  /** Faults of the simulation. */
   readonly faults: readonly Fault[];
-  /** The cluster as it is now, while there is a server. */
+  /** Returns the current state of the cluster while the API server is up. */
   view(): View | undefined;
 };
 
-/** What must hold at every step of a world, whatever crashes or lags. */
+/** A condition that must hold at every step of a simulation, whatever crashes or lags. */
 export type Invariant = {
   readonly name: string;
-  /** Looks at one world from its beginning; what it remembers is its own. */
+  /** Observes one simulation from its start; the state belongs to this observation. */
   begin(scene: Scene): (view: View) => string | undefined;
 };
 
-/** An invariant that remembers nothing. */
+/** Creates an invariant without state. */
 export function invariant(name: string, check: (view: View) => string | undefined): Invariant {
   return { name, begin: () => check };
 }

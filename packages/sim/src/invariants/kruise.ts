@@ -1,4 +1,4 @@
-/** What invariants about Kruise's workloads ask of all of them. */
+/** Helpers for the invariants of Kruise workloads. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type CloneSet, cloneSet } from '@kruise/api/kruise/cloneset';
 import { type DaemonSet, daemonSet } from '@kruise/api/kruise/daemonset';
@@ -11,12 +11,12 @@ import type { Heard } from '../world.ts';
 
 export type KruiseWorkload = CloneSet | StatefulSet | DaemonSet;
 
-/** Every workload that kruise-manager looks after. */
+/** Returns every workload that kruise-manager controls. */
 export function kruiseWorkloads(view: View): readonly KruiseWorkload[] {
   return [...view.list(cloneSet), ...view.list(statefulSet), ...view.list(daemonSet)];
 }
 
-/** The workload of Kruise's that a Pod belongs to, if it belongs to one. */
+/** Returns the Kruise workload that controls a Pod, if any. */
 export function kruiseOwnerOf(view: View, pod: Parameters<typeof controllerOf>[0]): KruiseWorkload | undefined {
   const uid = controllerOf(pod)?.uid;
   return uid === undefined ? undefined : kruiseWorkloads(view).find(({ metadata }) => metadata.uid === uid);
@@ -26,15 +26,15 @@ export function isOfManager({ user }: Heard): boolean {
   return user.username === 'system:serviceaccount:kruise-system:kruise-manager';
 }
 
-/** What kruise-manager runs with where nothing else is said. */
+/** Default feature gates of kruise-manager. */
 const gates = featureGates();
 
-/** The numbers a StatefulSet of Kruise's wants, from the lowest up. */
+/** Returns the desired ordinals of an Advanced StatefulSet, in ascending order. */
 export function numbersOf({ spec }: Pick<StatefulSet, 'spec'>): readonly number[] {
   return wantedOrdinals({ spec }, gates);
 }
 
-/** The number of a Pod in its set. */
+/** Returns the ordinal of a Pod. */
 export function numberOf({ metadata }: Pod): number {
   return Number(metadata.name?.split('-').at(-1));
 }
@@ -46,8 +46,8 @@ type Watched<S> = {
 };
 
 /**
- * The specs of a workload that its controller may be acting on: the present one and, until it has said that it has heard
- * of that, those before it.
+ * Returns the specs of a workload that its controller may act on: the current spec and, until observedGeneration has
+ * caught up, the previous ones.
  */
 export function specsInForce<S>(): (workload: Watched<S>) => readonly S[] {
   const asked = new Map<string, ReadonlyMap<number, S>>();

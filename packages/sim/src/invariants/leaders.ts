@@ -1,9 +1,9 @@
-/** Leader election: of several processes of a component, only the one that holds the lease writes. */
+/** Leader election: only the replica of a component that holds the lease writes. */
 import { lease } from '@kruise/api/coordination/lease';
 import type { Heard } from '../world.ts';
 import type { Invariant } from './invariant.ts';
 
-/** The lease of each component that can run more than once. */
+/** Lease of each component that can have several replicas. */
 const leases: readonly { readonly component: string; readonly lease: string }[] = [
   { component: 'controller-manager', lease: 'kube-controller-manager' },
   { component: 'scheduler', lease: 'kube-scheduler' },
@@ -11,14 +11,14 @@ const leases: readonly { readonly component: string; readonly lease: string }[] 
 ];
 
 /**
- * Writes of every replica: leases, to become the leader; events; the registration of the webhooks it serves; and, since
- * any replica's webhook may be called, the statuses by which webhooks count what they allowed.
+ * Writes of every replica: leases, to become the leader; events; the registration of its webhooks; and statuses in
+ * which webhooks count admitted requests, since the webhook of any replica may be called.
  */
 const writtenByAll =
   /\/(?:leases|events|(?:mutating|validating)webhookconfigurations)(?:\/|$)|reviews$|\/(?:workloadspreads|podunavailablebudgets|uniteddeployments)\/[^/]+\/status$/;
 
 export const onlyLeadersWrite: Invariant = {
-  name: 'no process acts while the lease of its component is held by another',
+  name: 'only the leader of a component writes',
   begin({ onRequest, view }) {
     let broken: string | undefined;
     onRequest(({ process, request }: Heard) => {
@@ -29,7 +29,7 @@ export const onlyLeadersWrite: Invariant = {
         .find(({ metadata }) => metadata.name === led.lease && metadata.namespace === 'kube-system');
       const holder = found?.spec?.holderIdentity?.split('/')[0];
       if (holder && holder !== process)
-        broken ??= `${process} sends ${request.method} ${request.path}, and ${holder} leads`;
+        broken ??= `${process} sends ${request.method} ${request.path}while ${holder} is the leader`;
       return undefined;
     });
     return () => broken;

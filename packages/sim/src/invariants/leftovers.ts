@@ -1,4 +1,7 @@
-/** What Kruise's workloads may not leave behind at rest: Pods that wait, claims of nobody, revisions of long ago. */
+/**
+ * Objects that Kruise workloads must not leave behind after convergence: Pods with pending hooks, unused PVCs and old
+ * revisions.
+ */
 import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { type Pod, pod } from '@kruise/api/core/pod';
@@ -22,16 +25,17 @@ export function* leftovers(view: View): Generator<string> {
   yield* claims(view, pods);
 }
 
-/** No gate is left closed, and no hook waits for anybody. */
+/** Yields closed readiness gates and pending lifecycle hooks. */
 function* waiting({ metadata, spec, status }: Pod): Generator<string> {
   for (const { conditionType } of spec?.readinessGates ?? []) {
-    if (!isConditionTrue(status?.conditions, conditionType)) yield `Pod ${metadata.name} is held by ${conditionType}`;
+    if (!isConditionTrue(status?.conditions, conditionType))
+      yield `Pod ${metadata.name} has the closed readiness gate ${conditionType}`;
   }
   const state = metadata.labels?.[lifecycleStateLabel] ?? 'Normal';
-  if (state !== 'Normal') yield `Pod ${metadata.name} is left in ${state}`;
+  if (state !== 'Normal') yield `Pod ${metadata.name} is left in lifecycle state ${state}`;
 }
 
-/** Of revisions that are not in use no more are kept than are wanted. */
+/** Yields an error if more unused revisions exist than revisionHistoryLimit allows. */
 function* history(view: View, workload: KruiseWorkload, pods: readonly Pod[]): Generator<string> {
   const { metadata, spec, status = {} } = workload;
   const own = pods.filter((each) => controllerOf(each)?.uid === metadata.uid);
@@ -42,26 +46,26 @@ function* history(view: View, workload: KruiseWorkload, pods: readonly Pod[]): G
     .list(controllerRevision)
     .filter((each) => controllerOf(each)?.uid === metadata.uid && !inUse.has(shortHash(each.metadata.name ?? '')));
   const limit = spec.revisionHistoryLimit ?? 10;
-  if (idle.length > limit) yield `${workload.kind} ${metadata.name} keeps ${idle.length} old revisions of ${limit}`;
+  if (idle.length > limit) yield `${workload.kind} ${metadata.name} keeps ${idle.length} old revisions, limit ${limit}`;
 }
 
-/** Every Pod has its claims, and no CloneSet has claims of nobody that it does not use again. */
+/** Yields missing and terminating PVCs, and PVCs of CloneSets that no Pod uses and that are not reused. */
 function* claims(view: View, pods: readonly Pod[]): Generator<string> {
   const present = view.list(persistentVolumeClaim);
   const names = new Set(present.map(({ metadata }) => metadata.name));
   for (const { metadata, spec } of pods) {
     for (const { persistentVolumeClaim: claimed } of spec?.volumes ?? []) {
-      if (claimed && !names.has(claimed.claimName)) yield `Pod ${metadata.name} lacks its claim ${claimed.claimName}`;
+      if (claimed && !names.has(claimed.claimName)) yield `Pod ${metadata.name} lacks its PVC ${claimed.claimName}`;
     }
   }
   for (const { metadata } of present) {
-    if (metadata.deletionTimestamp != null) yield `claim ${metadata.name} is still being deleted`;
+    if (metadata.deletionTimestamp != null) yield `PVC ${metadata.name} is still terminating`;
   }
   for (const { metadata, spec } of view.list(cloneSet)) {
     if (spec.scaleStrategy?.enablePVCReuse) continue;
     const ids = new Set(pods.map(instanceOf));
     const idle = present.find((each) => controllerOf(each)?.uid === metadata.uid && !ids.has(instanceOf(each)));
-    if (idle) yield `claim ${idle.metadata.name} is of no Pod`;
+    if (idle) yield `PVC ${idle.metadata.name} belongs to no Pod`;
   }
 }
 

@@ -4,14 +4,14 @@ import type { View } from '../view.ts';
 import type { Scene } from './invariant.ts';
 import { isOfManager } from './kruise.ts';
 
-/** Who was cut off, and whose watch then takes its time to come back, hears of what happened after so long at most. */
+/** Maximum time until a component notices a change after a partition, including the backoff of its watch. */
 export const unknownMs = 120_000;
 
-/** Pods that have ended without kruise-manager's doing. */
+/** Pods that ended without a deletion by kruise-manager. */
 export type Losses = {
-  /** Looks at the cluster; to be called at every step. */
+  /** Observes the cluster; must be called at every step. */
   look(view: View): void;
-  /** Those that it may not know of yet. */
+  /** Returns the lost Pods that kruise-manager may not know of yet. */
   recent(now: number): readonly Pod[];
 };
 

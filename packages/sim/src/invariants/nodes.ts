@@ -7,7 +7,7 @@ import { type Invariant, invariant } from './invariant.ts';
 
 const asks = new WeakMap<Pod, number>();
 
-/** How many thousandths of a processor a Pod asks for: of each once, since that takes a while to find out. */
+/** Returns the CPU request of a Pod in millicores. Memoized, because the computation is expensive. */
 function processorsOf(found: Pod): number {
   let cpu = asks.get(found);
   if (cpu === undefined) {
@@ -18,7 +18,7 @@ function processorsOf(found: Pod): number {
   return cpu;
 }
 
-export const nodesAreNotOverfull = invariant('no node is given more Pods than it has processors for', (view) => {
+export const nodesAreNotOverfull = invariant('the CPU requests on a node do not exceed its allocatable CPU', (view) => {
   const asked = new Map<string, number>();
   for (const each of view.list(pod)) {
     const name = each.spec?.nodeName;
@@ -28,13 +28,13 @@ export const nodesAreNotOverfull = invariant('no node is given more Pods than it
   for (const { metadata, status } of view.list(node)) {
     const has = milliValue(parseQuantity(status?.allocatable?.['cpu'] ?? '0'));
     const wanted = asked.get(metadata.name ?? '') ?? 0;
-    if (has > 0 && wanted > has) return `${metadata.name} has ${has}m and is to give ${wanted}m`;
+    if (has > 0 && wanted > has) return `${metadata.name} has ${has}m allocatable and ${wanted}m requested`;
   }
   return undefined;
 });
 
 export const readyPodsHaveRun: Invariant = {
-  name: 'no Pod is said to be ready that has never run',
+  name: 'a ready Pod has run',
   begin:
     ({ machines }) =>
     (view) => {

@@ -1,4 +1,4 @@
-/** Partitions of Kruise's workloads keep Pods at the revision they are of. */
+/** Partitions of Kruise workloads keep Pods at their current revision. */
 import { type ControllerRevision, controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { node } from '@kruise/api/core/node';
 import { type Pod, pod } from '@kruise/api/core/pod';
@@ -22,7 +22,7 @@ import { watchLosses } from './losses.ts';
 const revisionOf = ({ metadata }: Pod) => metadata.labels?.[podRevisionLabel];
 
 export const cloneSetsKeepToPartitions: Invariant = {
-  name: 'a CloneSet updates no more Pods than its partition leaves',
+  name: 'a CloneSet respects its partition',
   begin() {
     const limitOf = ceiling();
     const heardOf = new Map<string, number>();
@@ -31,25 +31,26 @@ export const cloneSetsKeepToPartitions: Invariant = {
       const active = activeByOwner(view.list(pod));
       for (const { metadata, spec, status } of view.list(cloneSet)) {
         const { uid = '', generation, deletionTimestamp } = metadata;
-        // Of one that is deleted revisions go as Pods do: what is made before the manager has heard of it is of the one left.
+        // The revisions of a terminating CloneSet are deleted like its Pods: a Pod that is created before the manager
+        // observes the deletion gets the remaining revision.
         if (deletionTimestamp != null) continue;
         const { currentRevision, updateRevision, observedGeneration } = status ?? {};
         const replicas = spec.replicas ?? 1;
         const { partition = 0, maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
         const own = active.get(uid) ?? [];
-        // Those that have yet to go after it was scaled in are updated as others are: what is kept is counted in old ones.
+        // Surplus Pods after a scale-in are updated like others: the partition counts Pods at the old revision.
         const surplus = Math.max(0, own.length - replicas - scaleUp(maxSurge, replicas));
         const wanted = Math.max(0, replicas - scaleUp(partition, replicas)) + surplus;
         const allowedBefore = heardOf.get(uid) ?? replicas;
         const allowed = observedGeneration === generation ? wanted : Math.max(wanted, allowedBefore);
         heardOf.set(uid, allowed);
-        // Where all are of one revision, there is nothing to keep back.
+        // If all Pods are at one revision, the partition keeps nothing.
         if (updateRevision === undefined || currentRevision === updateRevision) continue;
         const hash = updateRevision.split('-').at(-1)!;
         const present = own.filter((each) => revisionOf(each)?.endsWith(hash));
-        // Whoever is about to go may have one in its place already, and may be kept after all.
+        // A Pod that is about to be deleted may already have a replacement, and may be kept after all.
         const updated = present.filter((each) => isUntouched(each) && !isSpecifiedDelete(each)).length;
-        // Whoever was of a revision before the set says that it goes to it has become so by what was asked for before.
+        // Pods that reached a revision before the status names it as updateRevision were updated by the previous spec.
         const id = `${uid} ${updateRevision}`;
         const limit = limitOf(id, named.has(id) ? allowed : Math.max(allowed, allowedBefore), present.length);
         named.add(id);
@@ -61,9 +62,9 @@ export const cloneSetsKeepToPartitions: Invariant = {
 };
 
 export const advancedStatefulSetsKeepToPartitions: Invariant = {
-  name: "a StatefulSet of Kruise's brings no Pod to a revision that its partition keeps from it",
+  name: 'an Advanced StatefulSet respects its partition',
   begin() {
-    /** Which Pods are of which revisions by right. */
+    /** Pods that are rightly at a revision. */
     const settled = new Set<string>();
     const specsOf = specsInForce<StatefulSet['spec']>();
     return (view) => {
@@ -75,13 +76,14 @@ export const advancedStatefulSetsKeepToPartitions: Invariant = {
         for (const each of active.get(set.metadata.uid ?? '') ?? []) {
           const id = `${each.metadata.uid} ${revisionOf(each)}`;
           if (settled.has(id)) continue;
-          // Whoever is of a revision that is not the newest has been since it was, and is so still if it becomes it again.
+          // A Pod that is not at the newest revision was at that revision when it was the newest, and keeps it if it
+          // becomes the newest again.
           const isNewest = revisionOf(each) === revision;
-          // Until the set says which revision it goes to, and from which, there is nothing to judge by.
+          // Until the status has both revisions, there is nothing to judge.
           if (isNewest && (revision !== updateRevision || currentRevision === updateRevision)) continue;
           settled.add(id);
           if (isNewest && specs.every((spec) => isKept({ spec }, each)))
-            return `${each.metadata.name} is of ${revision}`;
+            return `${each.metadata.name} is at ${revision}`;
         }
       }
       return undefined;
@@ -97,15 +99,15 @@ function newestOf(view: View, set: StatefulSet): string | undefined {
   )?.metadata.name;
 }
 
-/** Whether a Pod has one of the first numbers, as many as stay at the revision they are of. */
+/** Returns whether the partition keeps a Pod: its ordinal is one of the first `partition` ordinals. */
 function isKept(set: Pick<StatefulSet, 'spec'>, found: Pod): boolean {
   const place = numbersOf(set).indexOf(numberOf(found));
   return place >= 0 && place < (set.spec.updateStrategy?.rollingUpdate?.partition ?? 0);
 }
 
-/** Nodes without a Pod get one of the newest revision in any case: only what is taken from others is judged. */
+/** Nodes without a Pod always get a Pod of the newest revision: only Pods that are deleted or updated are judged. */
 export const advancedDaemonSetsKeepToPartitions: Invariant = {
-  name: "a DaemonSet of Kruise's takes no Pod for an update that its partition keeps from it",
+  name: 'an Advanced DaemonSet respects its partition',
   begin(scene) {
     let broken: string | undefined;
     const losses = watchLosses(scene);
@@ -117,11 +119,12 @@ export const advancedDaemonSetsKeepToPartitions: Invariant = {
       return () => {
         const view = scene.view();
         const set = view?.list(daemonSet).find(({ metadata }) => metadata.uid === controllerOf(found)?.uid);
-        // What is old and what is new is known only from one who has heard of the newest template.
+        // Old and new Pods can be distinguished only after the manager has observed the newest template.
         if (!view || !set || set.status?.observedGeneration !== set.metadata.generation) return;
         losses.look(view);
         const isOld = (each: Pod) => revisionOf(each) !== set.status?.updateRevision;
-        // Whoever others ended a moment ago may still be there for all the manager knows, in place of an old one or as one.
+        // The manager's cache may still contain Pods that others deleted a moment ago, as old Pods or as their
+        // replacements.
         const known = [...view.list(pod).filter(isUntouched), ...losses.recent(view.now)];
         const own = known.filter((each) => controllerOf(each)?.uid === set.metadata.uid);
         const isSurged = own.some(
@@ -131,7 +134,8 @@ export const advancedDaemonSetsKeepToPartitions: Invariant = {
         const left = new Set(own.filter(isOld).map(targetNodeOf)).size;
         const nodes = view.list(node).length;
         const least = Math.min(nodes, ...specsOf(set).map((spec) => partitionOf(spec, nodes)));
-        if (left < least) broken ??= `${found.metadata.name} was taken, and ${left} of ${least} are left`;
+        if (left < least)
+          broken ??= `${found.metadata.name} was disrupted with ${left} of ${least} left at the old revision`;
       };
     });
     return (view) => {
@@ -142,7 +146,7 @@ export const advancedDaemonSetsKeepToPartitions: Invariant = {
   },
 };
 
-/** Whether a request takes a Pod from its node, or has it wait for that, or changes what it is of. */
+/** Returns whether a request deletes a Pod, marks it for deletion or changes its revision. */
 function isTaking({ method, body }: ApiRequest): boolean {
   const { labels = {} } = ((body ?? {}) as Partial<Pod>).metadata ?? {};
   return method === 'DELETE' || labels[lifecycleStateLabel] === 'PreparingDelete' || podRevisionLabel in labels;

@@ -26,7 +26,7 @@ import { watchUnfitNodes } from './unfit-nodes.ts';
 const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
 
 export const deploymentsAreNotExceeded: Invariant = {
-  name: 'the ReplicaSets of a Deployment want no more Pods together than it wants and may surge',
+  name: 'the ReplicaSets of a Deployment respect maxSurge',
   begin() {
     const limitOf = ceiling();
     const heardOf = new Map<string, number>();
@@ -41,7 +41,7 @@ export const deploymentsAreNotExceeded: Invariant = {
         heardOf.set(uid, allowed);
         const wanted = (sets.get(uid) ?? []).reduce((sum, set) => sum + (set.spec?.replicas ?? 1), 0);
         const limit = limitOf(uid, allowed, wanted);
-        if (wanted > limit) return `${metadata.name} may have ${limit} and wants ${wanted}`;
+        if (wanted > limit) return `${metadata.name} may have ${limit} replicas and has ${wanted}`;
       }
       return undefined;
     };
@@ -49,7 +49,7 @@ export const deploymentsAreNotExceeded: Invariant = {
 };
 
 export const replicaSetsAreNotExceeded: Invariant = {
-  name: 'a ReplicaSet has no more active Pods than it wants',
+  name: 'a ReplicaSet has no more active Pods than replicas',
   begin() {
     const limitOf = ceiling();
     const heardOf = new Map<string, number>();
@@ -59,12 +59,13 @@ export const replicaSetsAreNotExceeded: Invariant = {
         const uid = metadata.uid ?? '';
         const pods = active.get(uid) ?? [];
         const replicas = spec?.replicas ?? 1;
-        // Until its controller has heard that it wants less, it may act on what it wanted before.
+        // Until the controller has observed the smaller number of replicas, it may act on the previous one.
         const isHeard = status?.observedGeneration === metadata.generation;
         const wanted = isHeard ? replicas : Math.max(replicas, heardOf.get(uid) ?? 0);
         heardOf.set(uid, wanted);
         const limit = limitOf(uid, wanted, pods.length);
-        if (pods.length > limit) return `${metadata.name} wants ${limit} and has ${pods.map(nameOf).join(', ')}`;
+        if (pods.length > limit)
+          return `${metadata.name} has ${limit} replicas and the Pods ${pods.map(nameOf).join(', ')}`;
       }
       return undefined;
     };
@@ -72,7 +73,7 @@ export const replicaSetsAreNotExceeded: Invariant = {
 };
 
 export const cloneSetsAreNotExceeded: Invariant = {
-  name: 'a CloneSet has no more active Pods than it wants and may surge',
+  name: 'a CloneSet respects maxSurge',
   begin() {
     const limitOf = ceiling();
     const heardOf = new Map<string, number>();
@@ -87,7 +88,8 @@ export const cloneSetsAreNotExceeded: Invariant = {
         const wanted = isHeard ? replicas + surge : Math.max(replicas + surge, heardOf.get(uid) ?? 0);
         heardOf.set(uid, wanted);
         const limit = limitOf(uid, wanted, pods.length);
-        if (pods.length > limit) return `${metadata.name} may have ${limit} and has ${pods.map(nameOf).join(', ')}`;
+        if (pods.length > limit)
+          return `${metadata.name} may have ${limit} Pods and has ${pods.map(nameOf).join(', ')}`;
       }
       return undefined;
     };
@@ -97,7 +99,7 @@ export const cloneSetsAreNotExceeded: Invariant = {
 export const oneDaemonOnANode = invariant('a DaemonSet has at most one active Pod on a node', (view) => {
   const active = activeByOwner(view.list(pod));
   const surging = ({ spec }: { readonly spec?: NodeSet['spec'] }) => spec?.updateStrategy?.rollingUpdate?.maxSurge || 0;
-  // A new Pod may come before the old one goes.
+  // With a surge, the new Pod may be created before the old one is deleted.
   const sets = [...view.list(daemonSet), ...view.list(advancedDaemonSet)].filter((set) => surging(set) === 0);
   for (const { metadata } of sets) {
     const nodes = new Set<string>();
@@ -112,8 +114,9 @@ export const oneDaemonOnANode = invariant('a DaemonSet has at most one active Po
 });
 
 /**
- * Since when Pods have been ready, as far as the server knows: what a slow node says of one comes seconds later. That one
- * was not for a moment, after a power cut say, may show in the time of its condition only.
+ * Tracks since when Pods have been ready, as far as the server knows: the status of a slow node arrives seconds later.
+ * A short time of not being ready, for example after a power failure, may show only in the transition time of the
+ * condition.
  */
 function watchReadyPods() {
   let heard = new Map<string, Instant>();
@@ -130,9 +133,12 @@ function watchReadyPods() {
   };
 }
 
-/** Of nodes with a Pod that serves, so many may have a new one beside it; where none serves, it is not waited for. */
+/**
+ * On nodes with an available Pod, at most maxSurge may have a second one; an unavailable Pod does not block its
+ * replacement.
+ */
 export const daemonsDoNotCrowd: Invariant = {
-  name: "a DaemonSet of Kruise's has two Pods on no more nodes than may surge",
+  name: 'an Advanced DaemonSet respects maxSurge',
   begin({ faults }) {
     const behindMs = managerBehindMs(faults);
     const knownMs = knownAfterMs(faults, 'manager');
@@ -147,15 +153,15 @@ export const daemonsDoNotCrowd: Invariant = {
       const nodes = view.list(node).length;
       for (const set of view.list(advancedDaemonSet)) {
         const { maxSurge } = updateBudget(set, nodes);
-        // By a clock that is behind, Pods that have to be ready for a while are not available yet.
+        // With a clock that is behind, Pods with minReadySeconds do not count as available yet.
         const now = view.now - (set.spec.minReadySeconds ? behindMs : 0);
         const isServing = (each: Pod) => now - (ready.since(each) ?? now) > knownMs;
         const byNode = Map.groupBy((active.get(set.metadata.uid ?? '') ?? []).filter(isNotHeld), targetNodeOf);
         for (const each of [...byNode.values()].flat()) {
           const uid = each.metadata.uid ?? '';
           const others = (byNode.get(targetNodeOf(each)) ?? []).filter((other) => other !== each);
-          // Whoever has outlived the one it came beside surges no more: the next is made beside it. On a node that has fallen
-          // silent nobody is waited for.
+          // A Pod that outlives its predecessor does not surge any more: the next Pod is created beside it. On an
+          // unreachable node no Pod is waited for.
           if (others.length === 0 || unfit.has(targetNodeOf(each), view.now)) surging.delete(uid);
           else if (!known.has(uid) && others.some(isServing)) surging.add(uid);
           known.add(uid);
@@ -172,14 +178,14 @@ export const daemonsDoNotCrowd: Invariant = {
   },
 };
 
-/** Whoever waits for a hook before it is deleted is as good as gone. */
+/** Returns whether a Pod is not waiting for its preDelete hook. A Pod that waits counts as deleted. */
 function isNotHeld({ metadata }: Pod): boolean {
   return metadata.labels?.[lifecycleStateLabel] !== 'PreparingDelete';
 }
 
-/** A number that is reserved, or not wanted yet or any more, is given to no Pod. */
+/** No Pod gets an ordinal that is reserved, or out of the desired range. */
 export const numbersAreHeeded: Invariant = {
-  name: "a StatefulSet of Kruise's makes no Pod with a number it does not want",
+  name: 'an Advanced StatefulSet creates no Pod with an ordinal that is reserved or out of range',
   begin() {
     const known = new Set<string>();
     const specsOf = specsInForce<AdvancedStatefulSet['spec']>();
@@ -191,7 +197,8 @@ export const numbersAreHeeded: Invariant = {
           const own = each.metadata.uid ?? '';
           if (known.has(own)) continue;
           known.add(own);
-          if (!wanted.has(numberOf(each))) return `${nameOf(each)} was made, and ${[...wanted].join(', ')} are wanted`;
+          if (!wanted.has(numberOf(each)))
+            return `${nameOf(each)} was created, desired ordinals are ${[...wanted].join(', ')}`;
         }
       }
       return undefined;
@@ -199,9 +206,9 @@ export const numbersAreHeeded: Invariant = {
   },
 };
 
-/** What a Pod may not do once it has done it. */
+/** Transitions of a Pod that must not be reverted. */
 export const podsDoNotTurnBack: Invariant = {
-  name: 'a Pod that is over stays over, and one that has a node keeps it',
+  name: 'a finished Pod keeps its phase and a bound Pod keeps its node',
   begin() {
     const last = new Map<string, { readonly phase: string; readonly node: string }>();
     return (view) => {
@@ -222,9 +229,9 @@ export const podsDoNotTurnBack: Invariant = {
   },
 };
 
-/** Pods with names of their own, as StatefulSets have them, rely on being alone. */
+/** Pods with stable names, as in StatefulSets, depend on running only once. */
 export const onePodOfAName: Invariant = {
-  name: 'no two Pods of one name run at once',
+  name: 'no two Pods with one name run at the same time',
   begin({ machines }) {
     return () => {
       const running = new Map<string, string>();

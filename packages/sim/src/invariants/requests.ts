@@ -1,4 +1,4 @@
-/** What must hold of what the server is asked and answers: told by who asks, not by what comes of it. */
+/** Invariants of the requests and responses of the API server, depending on the sender. */
 import { daemonSet } from '@kruise/api/apps/daemonset';
 import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
@@ -16,7 +16,7 @@ import type { View } from '../view.ts';
 import type { Invariant } from './invariant.ts';
 
 export const acknowledgedWritesStay: Invariant = {
-  name: 'what was acknowledged is there after a crash',
+  name: 'acknowledged writes survive a crash',
   begin({ onRequest, onServerStart }) {
     let told = 0;
     let broken: string | undefined;
@@ -25,7 +25,7 @@ export const acknowledgedWritesStay: Invariant = {
       told = Math.max(told, Number(metadata?.resourceVersion ?? 0));
     });
     onServerStart((revision) => {
-      if (revision < told) broken ??= `revision ${told} was told of, and the store begins at ${revision}`;
+      if (revision < told) broken ??= `revision ${told} was acknowledged, and the store starts at ${revision}`;
     });
     return () => broken;
   },
@@ -35,7 +35,7 @@ const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
 const owners = [replicaSet, deployment, statefulSet, daemonSet, job, cloneSet, advancedStatefulSet, advancedDaemonSet];
 
 export const onlyGarbageIsCollected: Invariant = {
-  name: 'the garbage collector deletes nothing whose owner stays',
+  name: 'the garbage collector deletes only objects without an owner',
   begin({ onRequest, view }) {
     let broken: string | undefined;
     onRequest(({ user, request }) => {
@@ -63,10 +63,10 @@ function stayingOwnerOf(view: View, object: Parameters<typeof controllerOf>[0]):
 }
 
 export const budgetsAreKept: Invariant = {
-  name: 'no Pod is evicted that its budget cannot spare',
+  name: 'evictions respect the PodDisruptionBudget',
   begin({ onRequest, view }) {
     let broken: string | undefined;
-    /** The evictions on their way that would break a budget: where to, and why. */
+    /** Pending evictions that would violate a budget, with the path and the reason. */
     const faults = new Map<object, { readonly path: string; readonly why: string }>();
     onRequest(({ request }) => {
       const { method, path } = request;
@@ -78,7 +78,8 @@ export const budgetsAreKept: Invariant = {
       return () => (broken ??= faults.get(request)?.why);
     });
     return (seen) => {
-      // A webhook may take its time: what counts is what there is to spare when the server decides, not when it is asked.
+      // A webhook may delay the eviction: the budget at the time of the server's decision counts, not at the time of
+      // the request.
       for (const [request, { path }] of faults) {
         if (isUndecided(seen, path) && faultOf(seen, path) === undefined) faults.delete(request);
       }
@@ -87,7 +88,7 @@ export const budgetsAreKept: Invariant = {
   },
 };
 
-/** Why a Pod that serves cannot be spared, where what its budget says of itself is true. */
+/** Returns why a healthy Pod must not be evicted, if the status of its budget is up to date. */
 function faultOf(seen: View, path: string): string | undefined {
   const found = seen.at(pod, path);
   if (!found || !isPodActive(found) || !isPodReady(found)) return undefined;
@@ -96,10 +97,12 @@ function faultOf(seen: View, path: string): string | undefined {
   const pods = seen.list(pod).filter(({ metadata }) => selectorOf(budget?.spec?.selector).matches(metadata.labels));
   const healthy = pods.filter((each) => isPodActive(each) && isPodReady(each)).length;
   const isTrue = budget && observedGeneration === budget.metadata.generation && currentHealthy === healthy;
-  return isTrue && healthy <= desiredHealthy ? `${budget.metadata.name} has ${healthy} and can spare none` : undefined;
+  return isTrue && healthy <= desiredHealthy
+    ? `${budget.metadata.name} has ${healthy} healthy Pods and allows no disruption`
+    : undefined;
 }
 
-/** Whether a Pod stays, and its budget has not been charged for it. */
+/** Returns whether a Pod is active and its eviction is not yet recorded in the budget. */
 function isUndecided(seen: View, path: string): boolean {
   const found = seen.at(pod, path);
   if (!found || !isPodActive(found)) return false;
@@ -111,7 +114,7 @@ function budgetOf(seen: View, { metadata }: Pod) {
 }
 
 export const deletedPodsStayAway: Invariant = {
-  name: 'what was deleted stays away',
+  name: 'a deleted Pod stays deleted',
   begin() {
     let present = new Set<string>();
     const gone = new Set<string>();
@@ -119,7 +122,7 @@ export const deletedPodsStayAway: Invariant = {
       const seen = new Set<string>();
       for (const { metadata } of view.list(pod)) {
         const { uid = '', name } = metadata;
-        if (gone.has(uid)) return `Pod ${name} was gone and is back`;
+        if (gone.has(uid)) return `Pod ${name} was deleted and exists again`;
         seen.add(uid);
       }
       for (const uid of present) if (!seen.has(uid)) gone.add(uid);

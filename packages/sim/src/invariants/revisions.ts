@@ -1,4 +1,4 @@
-/** Revisions are there for as long as a Pod is of them. How many others stay at rest is in `at-rest.ts`. */
+/** ControllerRevisions exist as long as an active Pod uses them. `at-rest.ts` checks the number of unused ones. */
 import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { pod } from '@kruise/api/core/pod';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
@@ -9,7 +9,7 @@ import type { Invariant } from './invariant.ts';
 import { isOfManager } from './kruise.ts';
 
 export const revisionsInUseStay: Invariant = {
-  name: 'no revision is deleted that a Pod is of',
+  name: 'no ControllerRevision of an active Pod is deleted',
   begin({ onRequest, view }) {
     let broken: string | undefined;
     onRequest((heard) => {

@@ -1,7 +1,7 @@
 /**
- * Kruise's workloads take Pods out of service to update them, to have fewer, or because somebody chose them: whatever the
- * reason, as many as it takes stay available. Only what kruise-manager does is judged, and by what it can know: a Pod that failed or
- * was deleted by others a moment ago counts as if it still served.
+ * Kruise workloads disrupt Pods to update them, to scale in, or because a user marked them. Whatever the reason,
+ * maxUnavailable is respected. Only actions of kruise-manager are judged, by what it can know: a Pod that failed or was
+ * deleted by others a moment ago counts as available.
  */
 import { node } from '@kruise/api/core/node';
 import { type Pod, pod } from '@kruise/api/core/pod';
@@ -33,7 +33,7 @@ import { watchLosses } from './losses.ts';
 import { type UnfitNodes, watchUnfitNodes } from './unfit-nodes.ts';
 
 export const podsAreSpared: Invariant = {
-  name: 'no workload of Kruise takes a Pod that it cannot spare',
+  name: 'Kruise workloads respect maxUnavailable',
   begin(scene) {
     let broken: string | undefined;
     const losses = watchLosses(scene);
@@ -41,13 +41,13 @@ export const podsAreSpared: Invariant = {
     const specsOf = specsInForce<KruiseWorkload['spec']>();
     const ready = new Map<string, { readonly since: number; readonly seenAt: number }>();
     const proven = new Set<string>();
-    // Who says since when a Pod is ready, and who goes by it.
+    // Kubelets set the time since when a Pod is ready, and kruise-manager compares it with its own clock.
     const areClocksRight = !scene.faults.some(
       ({ kind, target }) =>
         kind === 'has a wrong clock' && (target.startsWith('manager') || target.startsWith('node-')),
     );
 
-    /** Remembers which Pods have been available, be it once. */
+    /** Records the Pods that have been available at least once. */
     const look = (view: View) => {
       losses.look(view);
       unfit.look(view);
@@ -57,8 +57,8 @@ export const podsAreSpared: Invariant = {
         const workload = workloads.get(controllerOf(each)?.uid);
         if (!workload) continue;
         const before = ready.get(uid);
-        // Times are in whole seconds, so that a Pod may look a second older than it is. A clock that is wrong may say of one
-        // that is ready that it will be.
+        // Times have whole seconds, so a Pod may look a second older than it is. With a wrong clock, the ready time of
+        // a Pod may be in the future.
         const proofMs = Math.max(0, minReadySecondsOf(workload) * 1000 - 1000);
         if (before && (!areClocksRight || before.since + proofMs <= view.now)) proven.add(uid);
         const since = readySince(each);
@@ -67,7 +67,8 @@ export const podsAreSpared: Invariant = {
       }
     };
     const knownMs = knownAfterMs(scene.faults, 'manager');
-    // Pods that are not available yet cost nothing, in the reference too, and whether they are is said by the clock.
+    // As in OpenKruise, disrupting Pods that are not available yet costs nothing, and availability depends on the
+    // clock.
     const behindMs = managerBehindMs(scene.faults);
     const mayLookNew = (view: View, found: Pod) => {
       const workload = kruiseOwnerOf(view, found);
@@ -106,7 +107,7 @@ export const podsAreSpared: Invariant = {
   },
 };
 
-/** Whether a request ends a Pod, has it wait for its end or its update, or keeps traffic from it. */
+/** Returns whether a request deletes a Pod, starts a lifecycle hook or marks the Pod not ready. */
 function isTaking({ method, body }: ApiRequest): boolean {
   const { metadata, status } = (body ?? {}) as Partial<Pod>;
   const state = metadata?.labels?.[lifecycleStateLabel];
@@ -117,30 +118,30 @@ function isTaking({ method, body }: ApiRequest): boolean {
 
 const takenStates: readonly (string | undefined)[] = ['PreparingDelete', 'PreparingUpdate', 'Updating', 'Updated'];
 
-/** Whether kruise-manager has taken a Pod out of service itself. */
+/** Returns whether kruise-manager itself has disrupted a Pod. */
 function isTaken({ metadata, status }: Pod): boolean {
   const isDrained = isConditionFalse(status?.conditions, inPlaceUpdateReadyCondition);
   return isDrained || takenStates.includes(metadata.labels?.[lifecycleStateLabel]);
 }
 
 function minReadySecondsOf(workload: KruiseWorkload): number {
-  // The kind says which of them it is.
+  // The kind determines the type.
   if (workload.kind !== 'StatefulSet') return (workload as CloneSet | DaemonSet).spec.minReadySeconds ?? 0;
   return (workload as StatefulSet).spec.updateStrategy?.rollingUpdate?.minReadySeconds ?? 0;
 }
 
 type Seen = { readonly view: View; readonly unfit: UnfitNodes };
 
-/** What a workload lacks when a Pod has gone, and these others are there; nothing if that is enough. */
+/** Returns the shortage of a workload after the disruption of a Pod; undefined if enough Pods remain. */
 function lackOf(workload: KruiseWorkload, gone: Pod, others: readonly Pod[], seen: Seen): string | undefined {
   const { least, placeOf } = serviceOf(workload, seen);
   const places = new Set(others.map(placeOf).filter((place) => place !== undefined));
   const place = placeOf(gone);
   if (place === undefined || places.has(place) || places.size >= least) return undefined;
-  return `${places.size} are left of ${least}`;
+  return `${places.size} of ${least} are left`;
 }
 
-/** How many places have to be served at least, and the place that a Pod serves, if it is one of these. */
+/** Minimum number of available slots, and the slot that a Pod occupies, if any. */
 type Service = { readonly least: number; placeOf(pod: Pod): string | undefined };
 
 function serviceOf(workload: KruiseWorkload, { view, unfit }: Seen): Service {
@@ -158,7 +159,7 @@ function serviceOf(workload: KruiseWorkload, { view, unfit }: Seen): Service {
     default: {
       const nodes = view.list(node);
       const fit = nodes.filter(({ metadata }) => !unfit.has(metadata.name, view.now));
-      // Of those that may be taken for unfit it is not known whether they are.
+      // The manager may or may not count nodes that became unreachable a moment ago.
       const budgets = [nodes, fit].map(({ length }) => updateBudget(workload, length).maxUnavailable);
       return {
         least: fit.length - Math.max(...budgets),

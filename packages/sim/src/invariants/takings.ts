@@ -1,6 +1,7 @@
 /**
- * Kubernetes' own DaemonSets and ordered StatefulSets update Pods by deleting them, and take the next only when the last is
- * back. Pods that are down without their doing do not keep them from it: only what they have taken themselves is counted.
+ * DaemonSets and ordered StatefulSets of Kubernetes update Pods by deleting them, and delete the next one only when the
+ * previous one is ready again. Pods that are down for other reasons do not block the update: only Pods that the
+ * controller deleted are counted.
  */
 import { daemonSet } from '@kruise/api/apps/daemonset';
 import { type StatefulSet, statefulSet } from '@kruise/api/apps/statefulset';
@@ -22,7 +23,7 @@ const takers: readonly string[] = ['daemon-set-controller', 'statefulset-control
 );
 
 export const fewPodsAreTaken: Invariant = {
-  name: 'a DaemonSet or an ordered StatefulSet takes no more Pods at a time than may be missing',
+  name: 'a rolling update of a DaemonSet or ordered StatefulSet respects maxUnavailable',
   begin(scene) {
     let broken: string | undefined;
     const readyAt = new Map<string, number>();
@@ -30,7 +31,7 @@ export const fewPodsAreTaken: Invariant = {
     const unfit = watchUnfitNodes();
     const knownMs = knownAfterMs(scene.faults, 'controller-manager');
     const specs = specsInForce<StatefulSet['spec']>();
-    // Every set that is stored has a spec.
+    // Every stored StatefulSet has a spec.
     const specsOf = (set: StatefulSet) => specs(set as Parameters<typeof specs>[0]);
 
     const look = (view: View) => {
@@ -47,12 +48,15 @@ export const fewPodsAreTaken: Invariant = {
       }
     };
 
-    /** How many places a workload may leave without a Pod; undefined where it promises nothing about the place of this one. */
+    /**
+     * Returns the maximum number of unavailable slots of a workload; undefined if the slot of this Pod has no
+     * guarantee.
+     */
     const mostOf = (view: View, found: Pod): number | undefined => {
       const owner = controllerOf(found)?.uid;
       const daemons = view.list(daemonSet).find(({ metadata }) => metadata.uid === owner);
       if (daemons) {
-        // No new Pods are made on nodes that have fallen silent, and none are missed there.
+        // Unreachable nodes get no new Pods, and their Pods are not counted as missing.
         const isUnfit = unfit.has(targetNodeOf(found), view.now);
         return isUnfit ? undefined : updateBudget(daemons, view.list(node).length).maxUnavailable;
       }
@@ -77,7 +81,7 @@ export const fewPodsAreTaken: Invariant = {
         taken.set(owner.uid, places.set(placeOf(found), found));
         look(view);
         const missing = [...places].filter(([, gone]) => mostOf(view, gone) !== undefined).map(([place]) => place);
-        if (missing.length > most) broken ??= `${owner.name} took ${missing.join(', ')} and may take ${most}`;
+        if (missing.length > most) broken ??= `${owner.name} deleted ${missing.join(', ')}, maxUnavailable is ${most}`;
       };
     });
     return (view) => {
@@ -91,7 +95,7 @@ function isTaking({ user, request }: Heard): boolean {
   return request.method === 'DELETE' && takers.includes(user.username);
 }
 
-/** What a Pod serves that others can serve in its place. */
+/** Returns the slot that a Pod occupies: its node or its name. */
 function placeOf(each: Pod): string {
   return controllerOf(each)?.kind === 'DaemonSet' ? (targetNodeOf(each) ?? '') : (each.metadata.name ?? '');
 }

@@ -5,13 +5,14 @@ import { unknownMs } from './losses.ts';
 const silent: readonly string[] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
 /**
- * Nodes that take no new Pods since they fell silent, or did so a moment ago. A DaemonSet does not miss Pods there, and with
- * a gate that all worlds have open, one of Kruise's does not count those that still run there either (daemonset.md §5.7).
+ * Nodes that are NotReady or unreachable and take no new Pods, now or a moment ago. A DaemonSet does not miss Pods on
+ * them. An Advanced DaemonSet does not count running Pods on them either, with a feature gate that is enabled in all
+ * simulations.
  */
 export type UnfitNodes = {
-  /** Looks at the cluster; to be called at every step. */
+  /** Observes the cluster; must be called at every step. */
   look(view: View): void;
-  /** Whether a node may be taken for unfit. */
+  /** Returns whether a node may count as unreachable. */
   has(name: string | undefined, now: number): boolean;
 };
 
@@ -23,7 +24,7 @@ export function watchUnfitNodes(): UnfitNodes {
       for (const { metadata, spec } of view.list(node)) {
         const name = metadata.name ?? '';
         const isUnfit = spec?.taints?.some(({ key, effect }) => effect === 'NoSchedule' && silent.includes(key ?? ''));
-        // One that has just joined is not ready yet, and has no Pods to lose.
+        // A node that has just joined is not ready yet and has no Pods.
         if (!isUnfit) wereFit.add(name);
         else if (wereFit.has(name)) unfitAt.set(name, view.now);
       }

@@ -1,4 +1,4 @@
-/** The budgets and the order that each kind of workload promises. */
+/** Availability and ordering guarantees of each kind of workload. */
 import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { type StatefulSet, statefulSet } from '@kruise/api/apps/statefulset';
@@ -26,7 +26,7 @@ import { numberOf, numbersOf, specsInForce } from './kruise.ts';
 import { watchUnfitNodes } from './unfit-nodes.ts';
 
 export const deploymentsStayLarge: Invariant = {
-  name: 'the ReplicaSets of a Deployment want no fewer Pods together than it may be short of',
+  name: 'the ReplicaSets of a Deployment respect maxUnavailable',
   begin() {
     const limitOf = floor();
     const heardOf = new Map<string, number>();
@@ -39,7 +39,7 @@ export const deploymentsStayLarge: Invariant = {
         const surge = scaleUp(maxSurge, replicas);
         const missing = Math.max(scaleDown(maxUnavailable, replicas), surge === 0 ? 1 : 0);
         const least = Math.max(0, replicas - missing);
-        // Until its controller has heard that it wants more, it may act on what it wanted before.
+        // Until the controller has observed the larger number of replicas, it may act on the previous one.
         const isHeard = status?.observedGeneration === metadata.generation;
         const allowed = isHeard ? least : Math.min(least, heardOf.get(uid) ?? 0);
         heardOf.set(uid, allowed);
@@ -53,7 +53,7 @@ export const deploymentsStayLarge: Invariant = {
   },
 };
 
-/** Pods of sets that start in order are made only after those before them were ready. */
+/** Checks that Pods of ordered StatefulSets are created only after their predecessors were ready. */
 function startsInOrder<S>(
   kind: typeof statefulSet | typeof advancedStatefulSet,
   numbersOf: (spec: S) => readonly number[],
@@ -72,7 +72,7 @@ function startsInOrder<S>(
         ready.set(uid, known);
         const present = pods.get(uid) ?? [];
         for (const each of present) if (isPodReady(each)) known.add(numberOf(each));
-        // A set of either kind has a spec of its kind.
+        // A StatefulSet of either kind has the spec of its kind.
         const specs = specsOf(set as Parameters<typeof specsOf>[0]);
         for (const each of present) {
           if (judged.has(each.metadata.uid ?? '')) continue;
@@ -81,7 +81,7 @@ function startsInOrder<S>(
             numbersOf(wanted).find((number) => number < numberOf(each) && !known.has(number)),
           );
           if (early.every((number) => number !== undefined)) {
-            return `${each.metadata.name} is there, and ${metadata.name}-${early[0]} never was ready`;
+            return `${each.metadata.name} exists although ${metadata.name}-${early[0]} was never ready`;
           }
         }
       }
@@ -91,19 +91,19 @@ function startsInOrder<S>(
 }
 
 export const statefulSetsStartInOrder: Invariant = {
-  name: 'a Pod of an ordered StatefulSet is made only after those before it were ready',
+  name: 'an ordered StatefulSet creates a Pod only after its predecessors were ready',
   begin: startsInOrder<StatefulSet['spec']>(statefulSet, (spec) =>
     Array.from({ length: spec?.replicas ?? 1 }, (_, index) => index),
   ),
 };
 
 export const advancedStatefulSetsStartInOrder: Invariant = {
-  name: "a Pod of an ordered StatefulSet of Kruise's is made only after those before it were ready",
+  name: 'an ordered Advanced StatefulSet creates a Pod only after its predecessors were ready',
   begin: startsInOrder<AdvancedStatefulSet['spec']>(advancedStatefulSet, (spec) => numbersOf({ spec })),
 };
 
 export const jobsCountWhatWas: Invariant = {
-  name: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
+  name: 'a Job counts only succeeded Pods and respects parallelism',
   begin() {
     const succeeded = new Map<string, Set<string>>();
     const limitOf = ceiling();
@@ -120,7 +120,7 @@ export const jobsCountWhatWas: Invariant = {
         const uid = metadata.uid ?? '';
         const counted = status?.succeeded ?? 0;
         const were = succeeded.get(uid)?.size ?? 0;
-        if (counted > were) return `${metadata.name} counts ${counted} successes of ${were}`;
+        if (counted > were) return `${metadata.name} counts ${counted} succeeded Pods of ${were}`;
         const running = active.get(uid)?.length ?? 0;
         const limit = limitOf(uid, spec?.parallelism ?? 1, running);
         if (running > limit) return `${metadata.name} runs ${running} Pods at a time, and may run ${limit}`;
@@ -130,7 +130,7 @@ export const jobsCountWhatWas: Invariant = {
   },
 };
 
-/** A workload takes no more Pods down that were ready than may be unavailable, as far as it updates them in place. */
+/** Checks that in-place updates disrupt no more ready Pods than maxUnavailable. */
 function staysAvailable<K extends Kind>(
   kind: K,
   mostOf: (workload: ObjectOf<K>, pods: number) => number,
@@ -140,7 +140,7 @@ function staysAvailable<K extends Kind>(
     const unfit = watchUnfitNodes();
     const isCounted = (each: Pod, workload: ObjectOf<K>, now: number) => {
       if (kind === advancedDaemonSet) return !unfit.has(targetNodeOf(each), now);
-      // Nobody misses a Pod with a number that is not wanted any more. The kind says which of them it is.
+      // A Pod with an ordinal that is not desired any more is not counted. The kind determines the type.
       return kind !== advancedStatefulSet || numbersOf(workload as AdvancedStatefulSet).includes(numberOf(each));
     };
     const wasReady = new Map<string, boolean>();
@@ -150,7 +150,7 @@ function staysAvailable<K extends Kind>(
       unfit.look(view);
       const active = activeByOwner(view.list(pod));
       for (const workload of view.list(kind)) {
-        // An object of a kind has what every object has.
+        // Objects of every kind have metadata.
         const { metadata } = workload as { readonly metadata: ObjectMeta };
         const pods = active.get(metadata.uid ?? '') ?? [];
         for (const each of pods) {
@@ -165,7 +165,8 @@ function staysAvailable<K extends Kind>(
           (each) => taken.has(each.metadata.uid ?? '') && isCounted(each, workload, view.now),
         ).length;
         const limit = limitOf(metadata.uid ?? '', mostOf(workload, pods.length), down);
-        if (down > limit) return `${metadata.name} took down ${down} and may take ${limit}`;
+        if (down > limit)
+          return `${metadata.name} has ${down} Pods unavailable by in-place updates, maxUnavailable is ${limit}`;
       }
       return undefined;
     };
@@ -173,24 +174,24 @@ function staysAvailable<K extends Kind>(
 }
 
 export const cloneSetsStayAvailable: Invariant = {
-  name: 'a CloneSet takes no more ready Pods down to update them in place than may be unavailable',
+  name: 'in-place updates of a CloneSet respect maxUnavailable',
   begin: staysAvailable(cloneSet, ({ spec }, pods) => {
     const replicas = spec.replicas ?? 1;
     const { maxUnavailable = '20%', maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
     const surge = scaleUp(maxSurge, replicas);
     const missing = (surge > 0 ? scaleDown : scaleUp)(maxUnavailable, replicas);
-    // Nobody misses those that are there beyond the replicas, be it that they have yet to go (cloneset.md §8.1).
+    // Surplus Pods beyond the replicas, for example Pods that are still to be scaled in, do not count as unavailable.
     return Math.max(1, missing + Math.max(surge, pods - replicas));
   }),
 };
 
 export const advancedStatefulSetsStayAvailable: Invariant = {
-  name: "a StatefulSet of Kruise's takes no more ready Pods down to update them in place than may be unavailable",
+  name: 'in-place updates of an Advanced StatefulSet respect maxUnavailable',
   begin: staysAvailable(advancedStatefulSet, maxUnavailableOf),
 };
 
 export const advancedDaemonSetsStayAvailable: Invariant = {
-  name: "a DaemonSet of Kruise's takes no more ready Pods down to update them in place than may be unavailable",
+  name: 'in-place updates of an Advanced DaemonSet respect maxUnavailable',
   begin: staysAvailable(advancedDaemonSet, (set) => {
     const desired = set.status?.desiredNumberScheduled ?? 0;
     return Math.max(1, updateBudget(set, desired).maxUnavailable);

@@ -1,23 +1,26 @@
 /**
- * No object is written without end. A reconcile that fails must back off, and one that succeeds must have nothing left
- * to do: a loop between two controllers, or between one controller and a refusal, shows as a rate of writes that no
- * change of intent explains. `stillness.ts` judges writes in a stable world.
+ * Write rates are bounded. A reconcile that fails must back off, and one that succeeds must have nothing left to do: a
+ * loop between two controllers, or between a controller and a rejection, shows as a write rate that no change of intent
+ * explains. `run.ts` checks the writes after convergence.
  */
 import type { Invariant } from './invariant.ts';
 
 const windowMs = 60_000;
 
-/** Maximum durable writes to an object, and write requests of a process to a path, in a minute without new intent. */
+/**
+ * Maximum number of durable writes to an object, and of write requests of a process to a path, per minute without a
+ * change of intent.
+ */
 const mostWrites = 60;
 const mostRequests = 120;
-/** Additional writes for every write of a user, which is a change of intent that controllers may follow up. */
+/** Additional writes for each write of a user, which is a change of intent that controllers may follow up. */
 const perIntent = 30;
 
-/** Leases and Events are written by the clock and by chance, and nothing depends on them. */
+/** Leases and Events are written periodically and at random, and nothing depends on them. */
 export const unjudgedKeys = /^\/registry\/(?:leases|events)\//;
 const unjudgedPaths = /\/(?:leases|events)(?:\/|$)|reviews$/;
 
-/** Records when an event happened to a key, and counts the events of the last minute. */
+/** Counts the events of each key in the last minute. */
 function minuteCounter() {
   const times = new Map<string, readonly number[]>();
   const within = (key: string, now: number) => (times.get(key) ?? []).filter((time) => time > now - windowMs);
@@ -32,7 +35,7 @@ function minuteCounter() {
 }
 
 export const writesAreBounded: Invariant = {
-  name: 'no object is written more than a bounded number of times a minute without a change of intent',
+  name: 'the write rate of an object is bounded without a change of intent',
   begin({ onRequestOrDryRun, onWrite, now }) {
     let broken: string | undefined;
     const writes = minuteCounter();

@@ -1,4 +1,4 @@
-/** Kinds of Pods, what happens to them, and what is to have become of them in the end. */
+/** Pod scenarios: the spec of a Pod, the events during its life, and its expected final state. */
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
 import type { Client } from '@kruise/client/client';
@@ -6,16 +6,16 @@ import { isPodReady } from '@kruise/machinery/pods';
 
 type Reference = { readonly name: string; readonly namespace: string };
 
-/** A Pod's way through the world. */
+/** A Pod scenario. */
 export type Career = {
   readonly name: string;
   readonly annotations?: { readonly [key: string]: string };
   readonly spec: Partial<PodSpec> & Pick<PodSpec, 'containers'>;
-  /** Whether its container `c` is to run once and never again. */
+  /** True if container `c` must run exactly once. */
   readonly runsOnce?: boolean;
-  /** What is done to it after a while. */
+  /** Action on the Pod after a while. */
   readonly happens?: (client: Client, reference: Reference) => Promise<unknown>;
-  /** What is wrong with it at last, if anything. */
+  /** Returns the error in the final state, if any. */
   readonly fault: (pod: Pod | undefined) => string | undefined;
 };
 
@@ -42,12 +42,12 @@ const look = (client: Client, reference: Reference) => {
 const shared = [{ name: 'v', mountPath: '/v' }];
 
 const ready = (pod: Pod | undefined) =>
-  pod && isPodReady(pod) ? undefined : `it is not ready but ${pod?.status?.phase}`;
+  pod && isPodReady(pod) ? undefined : `the Pod is not ready but ${pod?.status?.phase}`;
 const over = (phase: string) => (pod: Pod | undefined) =>
-  pod?.status?.phase === phase ? undefined : `it is not ${phase} but ${pod?.status?.phase}`;
-const gone = (pod: Pod | undefined) => (pod ? 'it is still there' : undefined);
+  pod?.status?.phase === phase ? undefined : `the Pod is not ${phase} but ${pod?.status?.phase}`;
+const gone = (pod: Pod | undefined) => (pod ? 'the Pod still exists' : undefined);
 const withImage = (image: string) => (pod: Pod | undefined) =>
-  ready(pod) ?? (pod?.status?.containerStatuses?.[0]?.image.endsWith(image) ? undefined : 'it has another image');
+  ready(pod) ?? (pod?.status?.containerStatuses?.[0]?.image.endsWith(image) ? undefined : 'the Pod has another image');
 
 export const careers: readonly Career[] = [
   { name: 'plain', spec: { containers: [server] }, fault: ready },
@@ -123,7 +123,9 @@ export const careers: readonly Career[] = [
     happens: look,
     fault: (pod) =>
       ready(pod) ??
-      (pod?.status?.ephemeralContainerStatuses?.[0]?.state?.terminated?.exitCode === 0 ? undefined : 'nobody looked'),
+      (pod?.status?.ephemeralContainerStatuses?.[0]?.state?.terminated?.exitCode === 0
+        ? undefined
+        : 'the ephemeral container did not complete'),
   },
   {
     name: 'accompanied',
@@ -160,7 +162,8 @@ export const careers: readonly Career[] = [
     name: 'changed-for-good',
     spec: { restartPolicy: 'Never', containers: [server] },
     happens: change('nginx:1.26'),
-    // A kubelet that dies between an end it brought about and the start after it leaves what looks like the Pod's end.
+    // A kubelet that dies between the stop and the restart of a container leaves a state that looks like the end of the
+    // Pod.
     fault: (pod) => over('Succeeded')(pod) && over('Failed')(pod) && withImage('nginx:1.26')(pod),
   },
   {
@@ -169,7 +172,9 @@ export const careers: readonly Career[] = [
     happens: resize(large),
     fault: (pod) =>
       ready(pod) ??
-      (pod?.status?.containerStatuses?.[0]?.resources?.limits?.cpu === '200m' ? undefined : 'it has other resources'),
+      (pod?.status?.containerStatuses?.[0]?.resources?.limits?.cpu === '200m'
+        ? undefined
+        : 'the Pod has other resources'),
   },
   {
     name: 'resized-anew',
@@ -187,6 +192,6 @@ export const careers: readonly Career[] = [
       ready(pod) ??
       (pod?.status?.containerStatuses?.[0]?.resources?.limits?.memory === '128Mi'
         ? undefined
-        : 'it has other resources'),
+        : 'the Pod has other resources'),
   },
 ];

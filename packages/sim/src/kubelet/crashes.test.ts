@@ -1,6 +1,6 @@
 /**
- * A kubelet may be killed between any two things it does, and another be started in its place: what ran runs on, and
- * neither what runs nor what is said of it goes back.
+ * A kubelet may be killed between any two calls and replaced by another: running containers keep running, and neither
+ * their state nor their reported status moves backwards.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { crashingNode } from './crashing-node.ts';
 
 const worlds = 50;
 
-test(`in ${worlds} worlds in which kubelets crash, nothing goes back`, async () => {
+test(`no state moves backwards in ${worlds} simulations of crashing kubelets`, async () => {
   let crashes = 0;
   for (let number = 1; number <= worlds; number++) {
     const seed = `kubelet ${number}`;
@@ -16,6 +16,6 @@ test(`in ${worlds} worlds in which kubelets crash, nothing goes back`, async () 
     assert.deepEqual(faults, [], `seed ${seed}`);
     crashes += crashCount;
   }
-  // Were there none, nothing would have been tried.
+  // Without crashes the test would check nothing.
   assert.ok(crashes > 3 * worlds, `${crashes} crashes`);
 });

@@ -1,6 +1,6 @@
 /**
- * One node whose kubelet is killed again and again, just before it does something or just after, and started anew; with
- * Pods of every kind on it, which come, change and go meanwhile. What is not to be is written down as it is seen.
+ * Simulates one node whose kubelet is killed again and again, just before or just after a call, and restarted, while
+ * Pods of every scenario are created, changed and deleted on it. Records every violation.
  */
 import { namespace } from '@kruise/api/core/namespace';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
@@ -21,19 +21,19 @@ import { heardOnlyAlive } from '../mortal.ts';
 import { type Career, careers } from './careers.ts';
 import { type Witness, witnessOf } from './pod-witness.ts';
 
-/** What came of a node. */
+/** Result of a simulated node. */
 export type Outcome = { readonly faults: readonly string[]; readonly crashCount: number };
 
 const nodeName = 'node-1';
 const node = { username: `system:node:${nodeName}`, groups: ['system:nodes', 'system:authenticated'] };
 const podCount = 4;
-/** Pods come and change, and kubelets crash, for so long; then all is to come to rest. */
+/** Time during which Pods are created and changed and kubelets crash, and the maximum time to converge after it. */
 const stormMs = 60_000;
 const calmMs = 240_000;
 const maxCallsToLive = 120;
 const maxDownMs = 8000;
 
-/** Runs a node through what follows from a seed. */
+/** Runs the simulation of a seed. */
 export async function crashingNode(seed: string): Promise<Outcome> {
   const clock = virtualClock(worldStart);
   const random = seededRandom(seed);
@@ -76,7 +76,7 @@ type Machine = {
   readonly runtime: NodeRuntime;
 };
 
-/** Starts a kubelet, and another whenever one has died. */
+/** Starts a kubelet, and another one whenever it has died. */
 function keepStarting({ clock, random, server, runtime }: Machine) {
   let count = 0;
   let isCalm = false;
@@ -110,7 +110,7 @@ function keepStarting({ clock, random, server, runtime }: Machine) {
         addresses: ['172.18.0.2'],
         log: silentLog,
       },
-      // It is never told to stop: it dies.
+      // The kubelet is never stopped gracefully: it dies.
       new AbortController().signal,
     );
   };
@@ -126,7 +126,7 @@ function keepStarting({ clock, random, server, runtime }: Machine) {
 
 type LivingPod = { readonly name: string; readonly career: Career };
 
-/** Has a Pod come at some time, and what befalls it befall it. */
+/** Schedules the creation of a Pod and the action of its scenario. */
 function live({ client }: TestServer, clock: VirtualClock, random: Random, index: number): LivingPod {
   const career = pick(random, careers);
   const name = `${career.name}-${index}`;
@@ -141,14 +141,14 @@ function live({ client }: TestServer, clock: VirtualClock, random: Random, index
   });
   if (career.happens) {
     const { happens } = career;
-    // Often while it is still on its way up.
+    // Often while the Pod is still starting.
     const after = 1 + randomInteger(random, random.next() < 0.5 ? 6000 : stormMs / 2 - 1);
     clock.setTimer(comesAt + after, () => void happens(client, reference).catch(() => {}));
   }
   return { name, career };
 }
 
-/** Lets time pass until nothing has been seen to change for a while. */
+/** Advances time until no change was observed for a while. */
 async function restOf(clock: VirtualClock, witness: Witness): Promise<void> {
   const until = clock.now() + calmMs;
   const quietMs = 45_000;
@@ -158,7 +158,7 @@ async function restOf(clock: VirtualClock, witness: Witness): Promise<void> {
   }
 }
 
-/** What is not as it should be once all has come to rest. */
+/** Returns the violations after convergence. */
 async function atRest(
   { client }: TestServer,
   runtime: NodeRuntime,
@@ -170,13 +170,13 @@ async function atRest(
   for (const { name, career } of pods) {
     const found: Pod | undefined = items.find(({ metadata }) => metadata.name === name);
     const fault = career.fault(found);
-    if (fault) faults.push(`${name} at rest: ${fault}: ${JSON.stringify(found?.status?.containerStatuses)}`);
+    if (fault) faults.push(`${name} after convergence: ${fault}: ${JSON.stringify(found?.status?.containerStatuses)}`);
     const starts = found && career.runsOnce ? witness.starts(found, 'c') : 1;
-    if (starts !== 1) faults.push(`${name} was to run once and ran ${starts} times`);
+    if (starts !== 1) faults.push(`${name} must run once and ran ${starts} times`);
   }
   const uids = new Set(items.map(({ metadata }) => metadata.uid));
   for (const { metadata } of (await runtime.listPodSandbox({})).items) {
-    if (!uids.has(metadata.uid)) faults.push(`a sandbox of ${metadata.name} is left`);
+    if (!uids.has(metadata.uid)) faults.push(`a sandbox of ${metadata.name} is left over`);
   }
   return faults;
 }

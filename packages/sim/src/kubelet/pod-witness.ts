@@ -1,21 +1,21 @@
-/** Watches Pods, in the API and where they run, and writes down whatever goes back. */
+/** Observes Pods in the API and in the runtime, and records every state that moves backwards. */
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import { isPodReady } from '@kruise/machinery/pods';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 
 export type Witness = {
   readonly faults: readonly string[];
-  /** How much it has seen. */
+  /** Number of observed updates. */
   count(): number;
-  /** How often a container of a Pod was started. */
+  /** Number of starts of a container of a Pod. */
   starts(pod: Pod, container: string): number;
-  /** A Pod is in the API like this. */
+  /** Records an observed version of a Pod. */
   saw(pod: Pod): void;
 };
 
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed'];
 
-/** Watches what a runtime runs, and what it is shown of the API. */
+/** Observes the containers of a runtime, and the Pod versions that it is given. */
 export function witnessOf(runtime: NodeRuntime, signal: AbortSignal): Witness {
   const faults: string[] = [];
   const last = new Map<string, Pod>();
@@ -41,7 +41,7 @@ export function witnessOf(runtime: NodeRuntime, signal: AbortSignal): Witness {
   };
 }
 
-/** No attempt is started twice, and no two containers of a name run at once. */
+/** Checks that no attempt starts twice and that no two containers of one name run at once. */
 async function followStarts(
   runtime: NodeRuntime,
   started: Set<string>,
@@ -66,14 +66,14 @@ async function followStarts(
 }
 
 function* wrongIn(pod: Pod): Generator<string> {
-  if (isOver(pod) && isPodReady(pod)) yield 'it is over and ready';
+  if (isOver(pod) && isPodReady(pod)) yield 'the Pod is finished and ready';
 }
 
 function* wentBack(before: Pod, after: Pod): Generator<string> {
   const [was, is] = [before.status?.phase ?? 'Pending', after.status?.phase ?? 'Pending'];
-  if (isOver(before) ? was !== is : phases.indexOf(is) < phases.indexOf(was)) yield `it was ${was} and is ${is}`;
+  if (isOver(before) ? was !== is : phases.indexOf(is) < phases.indexOf(was)) yield `the phase was ${was} and is ${is}`;
   const { startTime } = before.status ?? {};
-  if (startTime && startTime !== after.status?.startTime) yield 'its startTime changed';
+  if (startTime && startTime !== after.status?.startTime) yield 'startTime changed';
   for (const status of statusesOf(after)) {
     const earlier = statusesOf(before).find(({ name }) => name === status.name);
     if (earlier) for (const fault of containerWentBack(after, earlier, status)) yield `${status.name} ${fault}`;
@@ -82,18 +82,20 @@ function* wentBack(before: Pod, after: Pod): Generator<string> {
 
 function* containerWentBack(pod: Pod, before: ContainerStatus, after: ContainerStatus): Generator<string> {
   if (after.restartCount < before.restartCount) {
-    yield `was restarted ${before.restartCount} times and is said to have been ${after.restartCount} times`;
+    yield `had restartCount ${before.restartCount} and has ${after.restartCount}`;
   }
   const isSame = before.containerID === after.containerID;
   const hasAdvanced = after.restartCount > before.restartCount;
-  if (before.containerID && !isSame && after.containerID && !hasAdvanced) yield 'is another without a restart';
+  if (before.containerID && !isSame && after.containerID && !hasAdvanced)
+    yield 'has another containerID without a restart';
   if (!isSame || pod.metadata.deletionTimestamp != null) return;
-  if (before.state?.terminated && after.state?.running) yield 'had ended and runs again';
-  // One that waits to be started again has told how it ended.
+  if (before.state?.terminated && after.state?.running) yield 'was terminated and runs again';
+  // A container that waits for its restart has reported its termination in lastState.
   const hasEnded = after.lastState?.terminated?.containerID === after.containerID;
-  if (before.state?.running && after.state?.waiting && !hasEnded) yield `ran and waits: ${after.state.waiting.reason}`;
-  // All probes of these Pods succeed, so that what runs is never found wanting.
-  if (before.started && after.state?.running && !after.started) yield 'had started and has not';
+  if (before.state?.running && after.state?.waiting && !hasEnded)
+    yield `was running and is waiting: ${after.state.waiting.reason}`;
+  // All probes of these Pods succeed, so a running container never becomes unready.
+  if (before.started && after.state?.running && !after.started) yield 'was started and is not';
   if (before.ready && after.state?.running && !after.ready) yield 'was ready and is not';
 }
 

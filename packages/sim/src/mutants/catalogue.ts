@@ -1,4 +1,4 @@
-/** Parts that are broken on purpose, each in one way that someone could break it by mistake. */
+/** Mutants of controllers and components, each with one plausible defect. */
 import { daemonSet } from '@kruise/api/apps/daemonset';
 import { type Deployment, deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
@@ -17,7 +17,7 @@ import { connecting, deciding, isKubelet, type Mutant, reaching, rest, seeing, w
 import { shellMutants } from './shell.ts';
 import { deny, pretend, requesting, watching } from './transports.ts';
 
-/** What every object of a kind with a status has, as far as mutants look at it. */
+/** Parts of an object with a status that mutants read. */
 type Body = {
   readonly spec?: { readonly containers?: readonly object[] };
   readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
@@ -27,12 +27,12 @@ type Condition = { readonly type: string; readonly status: 'True' | 'False' | 'U
 
 const bodyOf = ({ body }: ApiRequest) => (body ?? {}) as Body;
 
-/** The status a decision reports, changed. */
+/** Changes the status of a decision. */
 function reporting(change: (status: { readonly [name: string]: number }) => object) {
   return (decision: Decision): Decision => {
     const { status } = decision;
     if (status === undefined) return decision;
-    // Statuses of workloads are made of numbers, as far as mutants touch them.
+    // Mutants change only numbers of workload statuses.
     const changed = (value: unknown) => ({ ...(value as object), ...change(value as { [name: string]: number }) });
     return {
       ...decision,
@@ -41,7 +41,7 @@ function reporting(change: (status: { readonly [name: string]: number }) => obje
   };
 }
 
-/** With the first thing it makes, another of it. */
+/** Repeats the first creation of a decision. */
 function twice(decision: Decision): Decision {
   const made = decision.actions.find(({ type }) => type === 'create');
   return made ? { ...decision, actions: [...decision.actions, made] } : decision;
@@ -56,7 +56,7 @@ const strategic =
     return { ...found, spec: { ...spec, strategy } };
   };
 
-/** Every so many events of a kind it does something else. */
+/** Replaces every nth MODIFIED event. */
 async function* everySoMany(
   events: AsyncIterable<WatchEvent>,
   count: number,
@@ -76,21 +76,21 @@ const isScheduler = ({ name }: { readonly name: string }) => name.startsWith('sc
 
 export const mutants: readonly Mutant[] = [
   {
-    name: 'a ReplicaSet makes one Pod too many',
+    name: 'a ReplicaSet creates one Pod too many',
     parts: deciding(replicaSet, twice),
     about: deployment,
-    caughtBy: 'a ReplicaSet has no more active Pods than it wants',
+    caughtBy: 'a ReplicaSet has no more active Pods than replicas',
     seed: 'm-1',
   },
   {
-    name: 'controllers do not wait for what they wrote to come into sight',
+    name: 'controllers ignore their expectations',
     parts: { control: { expectationTimeoutMs: 0 } },
     about: deployment,
-    caughtBy: 'a ReplicaSet has no more active Pods than it wants',
+    caughtBy: 'a ReplicaSet has no more active Pods than replicas',
     seed: 'spare-52',
   },
   {
-    name: 'a ReplicaSet forgets to delete what is too many',
+    name: 'a ReplicaSet does not delete surplus Pods',
     parts: deciding(
       replicaSet,
       without(({ type }) => type === 'remove'),
@@ -100,34 +100,34 @@ export const mutants: readonly Mutant[] = [
     seed: 'm-4',
   },
   {
-    name: 'a ReplicaSet does not look again when time alone makes Pods available',
+    name: 'a ReplicaSet does not requeue for minReadySeconds',
     parts: deciding(replicaSet, ({ requeueAfterSeconds: _, ...decision }) => decision),
     about: deployment,
     caughtBy: rest,
     seed: 'm-1',
   },
   {
-    name: 'a Deployment lets all its Pods go at once',
+    name: 'a Deployment ignores maxUnavailable',
     parts: seeing(deployment, strategic({ maxUnavailable: '100%' })),
     about: deployment,
-    caughtBy: 'the ReplicaSets of a Deployment want no fewer Pods together than it may be short of',
+    caughtBy: 'the ReplicaSets of a Deployment respect maxUnavailable',
     seed: 'm-3',
   },
   {
-    name: 'a Deployment surges further than it may',
+    name: 'a Deployment ignores maxSurge',
     parts: seeing(deployment, strategic({ maxSurge: 3 })),
     about: deployment,
-    caughtBy: 'the ReplicaSets of a Deployment want no more Pods together than it wants and may surge',
+    caughtBy: 'the ReplicaSets of a Deployment respect maxSurge',
     seed: 'm-3',
   },
   {
-    name: 'a StatefulSet starts its Pods in no order',
+    name: 'a StatefulSet ignores OrderedReady',
     parts: seeing(statefulSet, (set) => ({
       ...set,
       spec: { ...set.spec!, podManagementPolicy: 'Parallel' as const },
     })),
     about: statefulSet,
-    caughtBy: 'a Pod of an ordered StatefulSet is made only after those before it were ready',
+    caughtBy: 'an ordered StatefulSet creates a Pod only after its predecessors were ready',
     seed: 'm-2',
   },
   {
@@ -141,14 +141,14 @@ export const mutants: readonly Mutant[] = [
     seed: 'm-1',
   },
   {
-    name: 'a DaemonSet starts two Pods on a node',
+    name: 'a DaemonSet creates two Pods on a node',
     parts: deciding(daemonSet, twice),
     about: daemonSet,
     caughtBy: 'a DaemonSet has at most one active Pod on a node',
     seed: 'm-1',
   },
   {
-    name: 'a DaemonSet takes all Pods down at once to update them',
+    name: 'a DaemonSet ignores maxUnavailable',
     parts: seeing(daemonSet, (set) => ({
       ...set,
       spec: {
@@ -157,18 +157,18 @@ export const mutants: readonly Mutant[] = [
       },
     })),
     about: daemonSet,
-    caughtBy: 'a DaemonSet or an ordered StatefulSet takes no more Pods at a time than may be missing',
+    caughtBy: 'a rolling update of a DaemonSet or ordered StatefulSet respects maxUnavailable',
     seed: 'm-1',
   },
   {
-    name: 'an ordered StatefulSet takes its first Pod with the one it updates',
+    name: 'an ordered StatefulSet deletes its first Pod together with the updated Pod',
     parts: deciding(statefulSet, (decision, caches) => {
       const isTaking = decision.actions.some(({ type }) => type === 'remove');
       const first = caches.of(pod).get({ namespace: 'default', name: 'db-0' });
       return isTaking && first ? { ...decision, actions: [...decision.actions, remove(first)] } : decision;
     }),
     about: statefulSet,
-    caughtBy: 'a DaemonSet or an ordered StatefulSet takes no more Pods at a time than may be missing',
+    caughtBy: 'a rolling update of a DaemonSet or ordered StatefulSet respects maxUnavailable',
     seed: 'm-9',
   },
   {
@@ -178,27 +178,27 @@ export const mutants: readonly Mutant[] = [
       reporting(({ succeeded = 0 }) => (succeeded > 0 ? { succeeded: succeeded + 1 } : {})),
     ),
     about: job,
-    caughtBy: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
+    caughtBy: 'a Job counts only succeeded Pods and respects parallelism',
     seed: 'm-1',
   },
   {
-    name: 'a Job runs one Pod more at a time than it may',
+    name: 'a Job exceeds its parallelism by one',
     parts: seeing(job, (found) => ({
       ...found,
       spec: { ...found.spec!, parallelism: (found.spec?.parallelism ?? 1) + 1 },
     })),
     about: job,
-    caughtBy: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
+    caughtBy: 'a Job counts only succeeded Pods and respects parallelism',
     seed: 'm-1',
   },
   {
-    name: 'a Job does not let its Pods go',
+    name: 'a Job does not remove the finalizers of its Pods',
     parts: deciding(
       job,
       without((action) => action.type === 'patch' && JSON.stringify(action.patch).includes('finalizers')),
     ),
     about: job,
-    caughtBy: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
+    caughtBy: 'a Job counts only succeeded Pods and respects parallelism',
     seed: 'm-1',
   },
   {
@@ -212,7 +212,7 @@ export const mutants: readonly Mutant[] = [
     seed: 'm-5',
   },
   {
-    name: 'the garbage collector takes ReplicaSets for gone',
+    name: 'the garbage collector treats ReplicaSets as deleted',
     parts: reaching('garbage-collector', (inner) => {
       const blind = requesting(inner, ({ method, path }) =>
         method === 'GET' && path.includes('/replicasets/') ? deny() : undefined,
@@ -222,11 +222,11 @@ export const mutants: readonly Mutant[] = [
       return { ...blind, watch: (request) => watching(inner, 'replicasets', forgetting).watch(request) };
     }),
     about: deployment,
-    caughtBy: 'the garbage collector deletes nothing whose owner stays',
+    caughtBy: 'the garbage collector deletes only objects without an owner',
     seed: 'm-1',
   },
   {
-    name: 'the garbage collector takes no finalizer off',
+    name: 'the garbage collector removes no finalizers',
     parts: reaching('garbage-collector', (inner) =>
       requesting(inner, ({ method }) => (method === 'PATCH' ? pretend() : undefined)),
     ),
@@ -248,34 +248,34 @@ export const mutants: readonly Mutant[] = [
     seed: 'm-6',
   },
   {
-    name: 'a watch tells an event again after a later one',
+    name: 'a watch repeats an event after a later one',
     parts: connecting(isControllerManager, (inner) =>
       watching(inner, 'pods', (all) => everySoMany(all, 7, (event, earlier) => (earlier ? [event, earlier] : [event]))),
     ),
     about: job,
-    caughtBy: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
+    caughtBy: 'a Job counts only succeeded Pods and respects parallelism',
     seed: 'm-47',
   },
   {
-    name: 'a disk says that writes are safe before they are',
+    name: 'a disk acknowledges writes before they are durable',
     parts: { createDisk: hastyDisk },
-    caughtBy: 'what was acknowledged is there after a crash',
+    caughtBy: 'acknowledged writes survive a crash',
     seed: 'm-2',
   },
   {
     name: 'a disk loses its last write',
     parts: { createDisk: forgetfulDisk },
-    caughtBy: 'what was acknowledged is there after a crash',
+    caughtBy: 'acknowledged writes survive a crash',
     seed: 'm-2',
   },
   {
-    name: 'a disk brings back a Pod that was deleted',
+    name: 'a disk restores a deleted Pod',
     parts: { createDisk: revivingDisk },
-    caughtBy: 'what was deleted stays away',
+    caughtBy: 'a deleted Pod stays deleted',
     seed: 'm-4',
   },
   {
-    name: 'a kubelet says that Pods are ready before they run',
+    name: 'a kubelet reports Pods as ready before they run',
     parts: connecting(isKubelet, (inner) =>
       requesting(inner, (request, send) => {
         const { status } = bodyOf(request);
@@ -286,11 +286,11 @@ export const mutants: readonly Mutant[] = [
         return send({ ...request, body: { ...bodyOf(request), status: { ...status, conditions } } });
       }),
     ),
-    caughtBy: 'no Pod is said to be ready that has never run',
+    caughtBy: 'a ready Pod has run',
     seed: 'm-1',
   },
   {
-    name: 'a kubelet brings Pods back that are over',
+    name: 'a kubelet sets finished Pods to Running',
     parts: connecting(isKubelet, (inner) =>
       requesting(inner, (request, send) => {
         if (request.method !== 'PATCH' || bodyOf(request).status?.phase !== 'Succeeded') return undefined;
@@ -298,11 +298,11 @@ export const mutants: readonly Mutant[] = [
       }),
     ),
     about: job,
-    caughtBy: 'a Pod that is over stays over, and one that has a node keeps it',
+    caughtBy: 'a finished Pod keeps its phase and a bound Pod keeps its node',
     seed: 'm-1',
   },
   {
-    name: 'a kubelet lets Pods go before they have ended',
+    name: 'a kubelet deletes Pods before their containers have ended',
     parts: connecting(isKubelet, (inner) =>
       watching(inner, 'pods', async function* (events) {
         for await (const event of events) {
@@ -317,11 +317,11 @@ export const mutants: readonly Mutant[] = [
       }),
     ),
     about: statefulSet,
-    caughtBy: 'no two Pods of one name run at once',
+    caughtBy: 'no two Pods with one name run at the same time',
     seed: 'm-1',
   },
   {
-    name: 'a kubelet never says that a Pod is gone',
+    name: 'a kubelet never deletes terminated Pods',
     parts: connecting(isKubelet, (inner) =>
       requesting(inner, ({ method, path }) => (method === 'DELETE' && path.includes('/pods/') ? pretend() : undefined)),
     ),
@@ -329,18 +329,18 @@ export const mutants: readonly Mutant[] = [
     seed: 'm-1',
   },
   {
-    name: 'a scheduler sends all Pods to one node',
+    name: 'a scheduler binds all Pods to one node',
     parts: connecting(isScheduler, (inner) =>
       requesting(inner, (request, send) => {
         if (request.method !== 'POST' || !request.path.endsWith('/binding')) return undefined;
         return send({ ...request, body: { ...bodyOf(request), target: { kind: 'Node', name: 'node-1' } } });
       }),
     ),
-    caughtBy: 'no node is given more Pods than it has processors for',
+    caughtBy: 'the CPU requests on a node do not exceed its allocatable CPU',
     seed: 'm-5',
   },
   {
-    name: 'a scheduler takes Pods for bound that are not',
+    name: 'a scheduler treats unbound Pods as bound',
     parts: connecting(isScheduler, (inner) => {
       let number = 0;
       return requesting(inner, ({ method, path }) =>

@@ -1,4 +1,4 @@
-/** Faults in Kruise's other kinds, and in the container statuses of kubelets, made on purpose. */
+/** Mutants of the other Kruise kinds and of the container statuses of kubelets. */
 import { advancedCronJob } from '@kruise/api/kruise/advancedcronjob';
 import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
@@ -50,23 +50,23 @@ function claiming(change: (statuses: ContainerStatuses) => ContainerStatuses): P
   return connecting(isKubelet, lie);
 }
 
-const truth = "a Pod's status tells of containers what they are";
+const truth = 'the status of a Pod matches its containers';
 
 export const companionMutants: readonly Mutant[] = [
   {
-    name: 'a kubelet says that containers run another image',
+    name: 'a kubelet reports another image',
     parts: claiming((statuses) => statuses.map((each) => ({ ...each, image: 'nginx:0.1' }))),
     caughtBy: truth,
     seed: 'm-1',
   },
   {
-    name: 'a kubelet counts a restart too many',
+    name: 'a kubelet reports a restart too many',
     parts: claiming((statuses) => statuses.map((each) => ({ ...each, restartCount: (each.restartCount ?? 0) + 1 }))),
     caughtBy: truth,
     seed: 'm-1',
   },
   {
-    name: 'a CloneSet rounds what may be unavailable up while it surges',
+    name: 'a CloneSet rounds maxUnavailable up with a surge',
     parts: seeing(cloneSet, (set) => {
       const strategy = set.spec.updateStrategy;
       const { maxUnavailable = '20%', maxSurge = 0 } = strategy?.rollingUpdate ?? {};
@@ -76,7 +76,7 @@ export const companionMutants: readonly Mutant[] = [
       return { ...set, spec: { ...set.spec, updateStrategy: { ...strategy, rollingUpdate } } };
     }),
     about: cloneSet,
-    caughtBy: 'no workload of Kruise takes a Pod that it cannot spare',
+    caughtBy: 'Kruise workloads respect maxUnavailable',
     seed: 'm-5',
   },
   {
@@ -115,7 +115,7 @@ export const companionMutants: readonly Mutant[] = [
     seed: 'm-1',
   },
   {
-    name: 'a PersistentPodState remembers nothing',
+    name: 'a PersistentPodState records nothing',
     parts: deciding(
       persistentPodState,
       reportsOf(() => ({ podStates: {} })),
@@ -138,17 +138,17 @@ export const companionMutants: readonly Mutant[] = [
     name: 'a BroadcastJob runs on all nodes at once',
     parts: seeing(broadcastJob, (found) => ({ ...found, spec: { ...found.spec!, parallelism: '100%' } })),
     about: broadcastJob,
-    caughtBy: 'a BroadcastJob runs no two Pods on a node and no more at a time than it may',
+    caughtBy: 'a BroadcastJob has at most one Pod per node and respects parallelism',
     seed: 'm-1',
   },
   {
-    name: 'an AdvancedCronJob starts jobs beside those at work',
+    name: 'an AdvancedCronJob ignores concurrencyPolicy Forbid',
     parts: seeing(advancedCronJob, (found) => ({
       ...found,
       spec: { ...found.spec!, concurrencyPolicy: 'Allow' as const },
     })),
     about: advancedCronJob,
-    caughtBy: 'an AdvancedCronJob that forbids it has no two jobs at work',
+    caughtBy: 'an AdvancedCronJob with concurrencyPolicy Forbid has at most one active Job',
     seed: 'm-5',
   },
   {
@@ -159,7 +159,7 @@ export const companionMutants: readonly Mutant[] = [
     seed: 'm-1',
   },
   {
-    name: 'an ImagePullJob asks no node',
+    name: 'an ImagePullJob writes no NodeImage',
     parts: deciding(imagePullJob, undone),
     about: imagePullJob,
     caughtBy: rest,

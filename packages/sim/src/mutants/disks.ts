@@ -1,17 +1,17 @@
-/** Disks that lose what they were trusted with. */
+/** Mutants of disks, which lose or restore writes. */
 import { createDisk, type Disk, type DiskOptions, type KeptVersion } from '../disk.ts';
 
-/** Says that a write is safe as soon as it hears of it, and takes half a second to make it so. */
+/** Acknowledges a write immediately, and syncs it half a second later. */
 export function hastyDisk(options: DiskOptions) {
   return createDisk({ ...options, syncMs: () => 500, isHasty: true });
 }
 
-/** Loses its last write whenever it is opened again. */
+/** Loses the last write whenever it is opened again. */
 export function forgetfulDisk(options: DiskOptions) {
   return createDisk({ ...options, onOpen: (saved) => void saved.delete(Math.max(...saved.keys())) });
 }
 
-/** Brings back what was deleted last whenever it is opened again. */
+/** Restores the last deleted Pod whenever it is opened again. */
 export function revivingDisk(options: DiskOptions) {
   const revive = (saved: Map<number, KeptVersion>) => {
     const versions = [...saved.values()];
@@ -22,7 +22,7 @@ export function revivingDisk(options: DiskOptions) {
   return createDisk({ ...options, onOpen: revive });
 }
 
-/** Answers every update with a conflict: the server re-reads and retries, without end. */
+/** Answers every update with a conflict: the server re-reads and retries endlessly. */
 export function overtakenDisk(options: DiskOptions): Disk {
   const disk = createDisk(options);
   return {

@@ -1,4 +1,4 @@
-/** Parts of Kruise's workloads that are broken on purpose, each in one way that someone could break it by mistake. */
+/** Mutants of Kruise workloads, each with one plausible defect. */
 import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
@@ -11,9 +11,9 @@ import { cloneSetInstanceIdLabel } from '@kruise/api/kruise/well-known';
 import { type Action, remove } from '@kruise/client/actions';
 import { deciding, type Mutant, misled, rest, seeing, without } from './mutant.ts';
 
-const spared = 'no workload of Kruise takes a Pod that it cannot spare';
+const spared = 'Kruise workloads respect maxUnavailable';
 
-/** A workload of Kruise's, as far as mutants change it. */
+/** Parts of a Kruise workload that mutants change. */
 type Rolling = {
   readonly spec: { readonly updateStrategy?: { readonly rollingUpdate?: object }; readonly lifecycle?: object };
 };
@@ -39,103 +39,103 @@ const isRemovalOf = (kind: string) => (action: Action) => action.type === 'remov
 
 export const kruiseMutants: readonly Mutant[] = [
   {
-    name: 'a CloneSet makes one Pod too many',
+    name: 'a CloneSet creates one Pod too many',
     parts: seeing(cloneSet, (set) => ({
       ...set,
       spec: { ...set.spec, replicas: (set.spec.replicas ?? 1) + 1 },
     })),
     about: cloneSet,
-    caughtBy: 'a CloneSet has no more active Pods than it wants and may surge',
+    caughtBy: 'a CloneSet respects maxSurge',
     seed: 'm-1',
   },
   {
-    name: 'a CloneSet surges further than it may',
+    name: 'a CloneSet ignores maxSurge',
     parts: seeing(cloneSet, rolling({ maxSurge: 3 })),
     about: cloneSet,
-    caughtBy: 'a CloneSet has no more active Pods than it wants and may surge',
+    caughtBy: 'a CloneSet respects maxSurge',
     seed: 'm-8',
   },
   {
-    name: 'a CloneSet takes all Pods down at once to update them',
+    name: 'a CloneSet ignores maxUnavailable',
     parts: seeing(cloneSet, rolling({ maxUnavailable: '100%' })),
     about: cloneSet,
-    caughtBy: 'a CloneSet takes no more ready Pods down to update them in place than may be unavailable',
+    caughtBy: 'in-place updates of a CloneSet respect maxUnavailable',
     seed: 'm-38',
   },
   {
-    name: 'a CloneSet does not keep to its partition',
+    name: 'a CloneSet ignores its partition',
     parts: seeing(cloneSet, rolling({ partition: 0 })),
     about: cloneSet,
-    caughtBy: 'a CloneSet updates no more Pods than its partition leaves',
+    caughtBy: 'a CloneSet respects its partition',
     seed: 'm-5',
   },
   {
-    name: 'a CloneSet does not wait for those who hold its Pods back',
+    name: 'a CloneSet ignores preDelete hooks',
     parts: seeing(cloneSet, unhooked),
     about: cloneSet,
-    caughtBy: 'a Pod that is held back is not deleted by its workload',
+    caughtBy: 'a Pod with a pending preDelete hook is not deleted by its workload',
     seed: 'm-10',
   },
   {
-    name: 'a CloneSet updates Pods that are held back',
+    name: 'a CloneSet ignores inPlaceUpdate hooks',
     parts: seeing(cloneSet, unhooked),
     about: cloneSet,
-    caughtBy: 'a Pod that is held back is not updated in place',
+    caughtBy: 'a Pod with a pending inPlaceUpdate hook is not updated in place',
     seed: 'm-12',
   },
   {
-    name: 'a CloneSet takes Pods for available as soon as they are ready',
+    name: 'a CloneSet ignores minReadySeconds',
     parts: seeing(cloneSet, (set) => ({ ...set, spec: { ...set.spec, minReadySeconds: 0 } })),
     about: cloneSet,
     caughtBy: spared,
     seed: 'm-38',
   },
   {
-    name: 'a CloneSet leaves the claims of Pods that are gone',
+    name: 'a CloneSet does not delete the PVCs of deleted Pods',
     parts: deciding(cloneSet, without(isRemovalOf('PersistentVolumeClaim'))),
     about: cloneSet,
     caughtBy: rest,
     seed: 'm-20',
   },
   {
-    name: 'a CloneSet takes the claims of its Pods for those of nobody',
+    name: 'a CloneSet treats the PVCs of its Pods as unused',
     parts: misled(cloneSet, pod, (found) => {
       const { [cloneSetInstanceIdLabel]: _, ...labels } = found.metadata.labels ?? {};
       return { ...found, metadata: { ...found.metadata, labels } };
     }),
     about: cloneSet,
-    caughtBy: 'a CloneSet deletes no claim of a Pod that stays',
+    caughtBy: 'a CloneSet deletes no PVC of an active Pod',
     seed: 'm-3',
   },
   {
-    name: 'a CloneSet keeps every revision there ever was',
+    name: 'a CloneSet prunes no revisions',
     parts: deciding(cloneSet, without(isRemovalOf('ControllerRevision'))),
     about: cloneSet,
     caughtBy: rest,
     seed: 'm-8',
   },
   {
-    name: 'a CloneSet deletes revisions that its Pods are of',
+    name: 'a CloneSet deletes the revisions of its Pods',
     parts: deciding(cloneSet, (decision, caches) => ({
       ...decision,
       actions: [...decision.actions, ...caches.of(controllerRevision).list().map(remove)],
     })),
     about: cloneSet,
-    caughtBy: 'no revision is deleted that a Pod is of',
+    caughtBy: 'no ControllerRevision of an active Pod is deleted',
     seed: 'm-1',
   },
   {
-    name: 'a CloneSet changes containers without stopping traffic first',
+    name: 'a CloneSet updates containers without marking the Pod not ready',
     parts: deciding(
       cloneSet,
       without((action) => action.type === 'patch' && setsInPlaceGate(action.patch, 'False')),
     ),
     about: cloneSet,
-    caughtBy: 'no container is changed of a Pod that still gets traffic',
+    caughtBy: 'a Pod is not ready before its containers are updated in place',
     seed: 'm-6',
   },
   {
-    name: 'a CloneSet leaves Pods unready after it has updated them in place',
+    name: 'a CloneSet leaves Pods not ready after an in-place update',
     parts: deciding(
       cloneSet,
       without((action) => action.type === 'patch' && setsInPlaceGate(action.patch, 'True')),
@@ -145,94 +145,93 @@ export const kruiseMutants: readonly Mutant[] = [
     seed: 'm-20',
   },
   {
-    name: "a StatefulSet of Kruise's gives away numbers that are reserved",
+    name: 'an Advanced StatefulSet ignores reserveOrdinals',
     parts: seeing(advancedStatefulSet, (set) => ({ ...set, spec: { ...set.spec, reserveOrdinals: [] } })),
     about: advancedStatefulSet,
-    caughtBy: "a StatefulSet of Kruise's makes no Pod with a number it does not want",
+    caughtBy: 'an Advanced StatefulSet creates no Pod with an ordinal that is reserved or out of range',
     seed: 'm-2',
   },
   {
-    name: "a StatefulSet of Kruise's starts its Pods in no order",
+    name: 'an Advanced StatefulSet ignores OrderedReady',
     parts: seeing(advancedStatefulSet, (set) => ({
       ...set,
       spec: { ...set.spec, podManagementPolicy: 'Parallel' as const },
     })),
     about: advancedStatefulSet,
-    caughtBy: "a Pod of an ordered StatefulSet of Kruise's is made only after those before it were ready",
+    caughtBy: 'an ordered Advanced StatefulSet creates a Pod only after its predecessors were ready',
     seed: 'm-3',
   },
   {
-    name: "a StatefulSet of Kruise's does not keep to its partition",
+    name: 'an Advanced StatefulSet ignores its partition',
     parts: seeing(advancedStatefulSet, rolling({ partition: 0 })),
     about: advancedStatefulSet,
-    caughtBy: "a StatefulSet of Kruise's brings no Pod to a revision that its partition keeps from it",
+    caughtBy: 'an Advanced StatefulSet respects its partition',
     seed: 'm-23',
   },
   {
-    name: "a StatefulSet of Kruise's takes all Pods down at once to update them in place",
+    name: 'an Advanced StatefulSet ignores maxUnavailable of in-place updates',
     parts: seeing(advancedStatefulSet, rolling({ maxUnavailable: '100%' })),
     about: advancedStatefulSet,
-    caughtBy: "a StatefulSet of Kruise's takes no more ready Pods down to update them in place than may be unavailable",
+    caughtBy: 'in-place updates of an Advanced StatefulSet respect maxUnavailable',
     seed: 'm-37',
   },
   {
-    name: "a StatefulSet of Kruise's takes Pods for available as soon as they are ready",
+    name: 'an Advanced StatefulSet ignores minReadySeconds',
     parts: seeing(advancedStatefulSet, rolling({ minReadySeconds: 0 })),
     about: advancedStatefulSet,
     caughtBy: spared,
     seed: 'm-16',
   },
   {
-    name: "a StatefulSet of Kruise's does not wait for those who hold its Pods back",
+    name: 'an Advanced StatefulSet ignores preDelete hooks',
     parts: seeing(advancedStatefulSet, unhooked),
     about: advancedStatefulSet,
-    caughtBy: 'a Pod that is held back is not deleted by its workload',
+    caughtBy: 'a Pod with a pending preDelete hook is not deleted by its workload',
     seed: 'm-4',
   },
   {
-    name: "a StatefulSet of Kruise's has claims go that are to stay",
+    name: 'an Advanced StatefulSet deletes PVCs that must be retained',
     parts: seeing(advancedStatefulSet, retaining('Delete')),
     about: advancedStatefulSet,
-    caughtBy: "a claim of a StatefulSet of Kruise's goes only as its policy says",
+    caughtBy: 'a PVC of an Advanced StatefulSet is deleted only as its retention policy allows',
     seed: 'm-43',
   },
   {
-    name: "a StatefulSet of Kruise's has claims stay that are to go",
+    name: 'an Advanced StatefulSet retains PVCs that must be deleted',
     parts: seeing(advancedStatefulSet, retaining('Retain')),
     about: advancedStatefulSet,
-    caughtBy:
-      "a Pod that a StatefulSet of Kruise's does not want any more takes its claims with it, where they are to go",
+    caughtBy: 'a scaled-in Pod of an Advanced StatefulSet owns its PVCs if whenScaled is Delete',
 
     seed: 'm-10',
   },
   {
-    name: "a DaemonSet of Kruise's does not keep to its partition",
+    name: 'an Advanced DaemonSet ignores its partition',
     parts: seeing(advancedDaemonSet, rolling({ partition: 0 })),
     about: advancedDaemonSet,
-    caughtBy: "a DaemonSet of Kruise's takes no Pod for an update that its partition keeps from it",
+    caughtBy: 'an Advanced DaemonSet respects its partition',
     seed: 'm-24',
   },
   {
-    name: "a DaemonSet of Kruise's surges further than it may",
+    name: 'an Advanced DaemonSet ignores maxSurge',
     parts: seeing(advancedDaemonSet, (set) =>
       set.spec.updateStrategy?.rollingUpdate?.maxSurge ? rolling({ maxSurge: 3 })(set) : set,
     ),
     about: advancedDaemonSet,
-    caughtBy: "a DaemonSet of Kruise's has two Pods on no more nodes than may surge",
+    caughtBy: 'an Advanced DaemonSet respects maxSurge',
     seed: 'm-8',
   },
   {
-    name: "a DaemonSet of Kruise's takes all Pods down at once",
+    name: 'an Advanced DaemonSet ignores maxUnavailable',
     parts: seeing(advancedDaemonSet, rolling({ maxUnavailable: '100%', maxSurge: 0 })),
     about: advancedDaemonSet,
     caughtBy: spared,
     seed: 'm-8',
   },
   {
-    name: "a DaemonSet of Kruise's does not wait for those who hold its Pods back",
+    name: 'an Advanced DaemonSet ignores preDelete hooks',
     parts: seeing(advancedDaemonSet, unhooked),
     about: advancedDaemonSet,
-    caughtBy: 'a Pod that is held back is not deleted by its workload',
+    caughtBy: 'a Pod with a pending preDelete hook is not deleted by its workload',
     seed: 'm-23',
   },
 ];

@@ -7,29 +7,29 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Parts } from '../run.ts';
 import type { Program } from '../world.ts';
 
-/** A part that is broken on purpose, to show that worlds find out. */
+/** A part with an intentional defect, to prove that simulations detect it. */
 export type Mutant = {
-  /** What it does wrong. */
+  /** Describes the defect. */
   readonly name: string;
   readonly parts: Parts;
-  /** The kind of workload that shows it, where not any does. */
+  /** Kind of workload that shows the defect; any kind if undefined. */
   readonly about?: Kind;
-  /** A seed whose world with such workloads finds it out, found by search. */
+  /** A seed whose simulation detects the defect with such workloads, found by search. */
   readonly seed: string;
-  /** The invariant that does. */
+  /** Name of the invariant that detects it. */
   readonly caughtBy: string;
 };
 
-/** What finds out whatever keeps a cluster from what it is to be. */
-export const rest = 'everything comes to rest';
+/** Invariant that detects whatever prevents convergence. */
+export const rest = 'the cluster converges';
 
-/** A decision without some of what was to be done. */
+/** Drops some actions of a decision. */
 export const without = (isLost: (action: Action) => boolean) => (decision: Decision) => ({
   ...decision,
   actions: decision.actions.filter((action) => !isLost(action)),
 });
 
-/** The controllers of a kind make something else of what they decided, and of what there is. */
+/** Changes the decisions of the controllers of a kind. */
 export function deciding(kind: Kind, change: (decision: Decision, caches: Caches) => Decision): Parts {
   return adapting(kind, (controller) => ({
     ...controller,
@@ -45,12 +45,12 @@ export function deciding(kind: Kind, change: (decision: Decision, caches: Caches
   }));
 }
 
-/** The controllers of a kind see its objects as they are not. */
+/** Distorts the objects of a kind for its own controllers. */
 export function seeing<K extends Kind>(kind: K, distort: (object: ObjectOf<K>) => ObjectOf<K>): Parts {
   return misled(kind, kind, distort);
 }
 
-/** The controllers of a kind see objects of another as they are not. */
+/** Distorts the objects of another kind for the controllers of a kind. */
 export function misled<K extends Kind>(kind: Kind, about: K, distort: (object: ObjectOf<K>) => ObjectOf<K>): Parts {
   return adapting(kind, (controller) => ({
     ...controller,
@@ -70,7 +70,7 @@ function distorted<K extends Kind>(caches: Caches, kind: K, distort: (object: Ob
         return (...given: readonly unknown[]) => {
           const found: unknown = Reflect.apply(value, target, given);
           if (found === undefined || typeof found !== 'object') return found;
-          // Whatever a reader of a kind returns is an object of it, or some.
+          // A reader of a kind returns an object of the kind or a list of them.
           return Array.isArray(found) ? found.map((each) => distort(each)) : distort(found as ObjectOf<K>);
         };
       },
@@ -79,14 +79,14 @@ function distorted<K extends Kind>(caches: Caches, kind: K, distort: (object: Ob
   return { ...caches, of };
 }
 
-/** Other controllers in place of those of a kind. */
+/** Replaces the controllers of a kind. */
 export function adapting(kind: Kind, adapt: (controller: Controller) => Controller): Parts {
   return {
     control: { adapt: (each) => ('for' in each && each.for === kind ? adapt(each) : each) },
   };
 }
 
-/** What runs beside controllers, with another way to the server. */
+/** Replaces the transport of a runnable beside the controllers. */
 export function reaching(name: string, change: (transport: Transport) => Transport): Parts {
   const adapt = (each: Controller | Runnable): Controller | Runnable => {
     if (each.name !== name || !('run' in each)) return each;
@@ -99,7 +99,7 @@ export function reaching(name: string, change: (transport: Transport) => Transpo
   return { control: { adapt } };
 }
 
-/** Programs with another way to the server. */
+/** Replaces the transport of programs. */
 export function connecting(
   isMeant: (program: Program) => boolean,
   change: (transport: Transport, context: Parameters<Program['run']>[0]) => Transport,

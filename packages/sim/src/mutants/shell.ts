@@ -1,4 +1,4 @@
-/** Faults in parts that all controllers share, made on purpose: writes and leader election. */
+/** Mutants of code that all controllers share: writes and leader election. */
 import { configMap } from '@kruise/api/core/configmap';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { createClient } from '@kruise/client/client';
@@ -21,7 +21,7 @@ function restless() {
   };
 }
 
-/** Writes an object of its own every half minute, whatever happens. */
+/** Writes its own object every half minute, whatever happens. */
 const fidget: Program = {
   name: 'fidget',
   async run({ life, transportOf }) {
@@ -48,7 +48,7 @@ function blindToLeases(inner: Transport): Transport {
   });
 }
 
-/** Refuses every update, like a server with broken validation. */
+/** Rejects every update, like a server with broken validation. */
 function refusingUpdates(inner: Transport): Transport {
   return requesting(inner, ({ method, path }) => {
     if (method !== 'PUT' && method !== 'PATCH') return undefined;
@@ -61,32 +61,32 @@ export const shellMutants: readonly Mutant[] = [
     name: 'a CloneSet never reports the same status twice',
     parts: deciding(cloneSet, restless()),
     about: cloneSet,
-    caughtBy: 'no object is written more than a bounded number of times a minute without a change of intent',
+    caughtBy: 'the write rate of an object is bounded without a change of intent',
     seed: 'm-1',
   },
   {
-    name: 'something is written every half minute for ever',
+    name: 'a program writes every half minute forever',
     parts: { programs: (usual) => [...usual, fidget] },
-    caughtBy: 'nothing is written at rest',
+    caughtBy: 'nothing is written after convergence',
     seed: 'm-1',
   },
   {
-    name: 'two kruise-managers lead at once',
+    name: 'two replicas of kruise-manager lead at the same time',
     parts: connecting(isManager, blindToLeases),
     about: cloneSet,
-    caughtBy: 'no process acts while the lease of its component is held by another',
+    caughtBy: 'only the leader of a component writes',
     seed: 'm-1',
   },
   {
-    name: 'the server refuses every update',
+    name: 'the API server rejects every update',
     parts: connecting(() => true, refusingUpdates),
     caughtBy: rest,
     seed: 'm-1',
   },
   {
-    name: 'the store takes every update for overtaken',
+    name: 'the store answers every update with a conflict',
     parts: { createDisk: overtakenDisk },
-    caughtBy: 'a world comes to its end',
+    caughtBy: 'a simulation terminates',
     seed: 'm-1',
   },
 ];

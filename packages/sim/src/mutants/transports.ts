@@ -1,8 +1,8 @@
-/** Ways to the server that lie. */
+/** Mutants of transports. */
 import type { ApiAnswer, ApiRequest, Transport, WatchEvent } from '@kruise/client/transport';
 import { failure, StatusError } from '@kruise/machinery/status';
 
-/** A transport that does something else with some requests. */
+/** Returns a transport that handles some requests differently. */
 export function requesting(
   inner: Transport,
   change: (request: ApiRequest, send: Transport['request']) => Promise<ApiAnswer> | undefined,
@@ -11,7 +11,7 @@ export function requesting(
   return { request: (request) => change(request, send) ?? send(request), watch: (request) => inner.watch(request) };
 }
 
-/** A transport that makes something else of what watches of a resource tell. */
+/** Returns a transport that changes the watch events of a resource. */
 export function watching(
   inner: Transport,
   plural: string,
@@ -23,12 +23,12 @@ export function watching(
   };
 }
 
-/** Says that it is done, and does nothing. */
+/** Reports success without doing anything. */
 export function pretend(): Promise<ApiAnswer> {
   return Promise.resolve({ code: 200, object: { kind: 'Status', status: 'Success' }, warnings: [] });
 }
 
-/** Says that there is no such thing. */
+/** Responds with NotFound. */
 export function deny(): Promise<ApiAnswer> {
   return Promise.reject(new StatusError(failure({ code: 404, reason: 'NotFound', message: 'not found' })));
 }

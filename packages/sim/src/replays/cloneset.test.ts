@@ -1,4 +1,4 @@
-/** Defects that users of CloneSets met, played again by the numbers they were reported under. */
+/** Defects that users of CloneSet reported, replayed by issue number. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { controllerRevision } from '@kruise/api/apps/controllerrevision';
@@ -35,7 +35,7 @@ import {
   withWorkload,
 } from './replay.ts';
 
-/** A cluster with a CloneSet, once all Pods it wants are ready; each state it goes through is looked at. */
+/** Returns a cluster with a CloneSet whose Pods are all ready; `watch` receives each state. */
 function withCloneSet(
   spec: { readonly replicas?: number; readonly [field: string]: unknown },
   watch: (view: View) => void = () => {},
@@ -46,7 +46,7 @@ const statusOf = (view: View) => view.list(cloneSet)[0]?.status;
 const isUpdated = (count: number) => (view: View) => of(newer, ready(view)).length === count;
 const mark = { metadata: { labels: { 'apps.kruise.io/specified-delete': 'true' } } };
 
-test('#316: with a surge, what may be unavailable is rounded down', async () => {
+test('#316: a CloneSet with maxSurge rounds maxUnavailable down', async () => {
   let least = 1;
   const stage = await withCloneSet({ replicas: 1, ...rolling({ maxSurge: '50%', maxUnavailable: '10%' }) }, (view) => {
     least = Math.min(least, ready(view).length);
@@ -56,7 +56,7 @@ test('#316: with a surge, what may be unavailable is rounded down', async () => 
   assert.equal(least, 1);
 });
 
-test('#286, #285: it surges no further than there are Pods to update', async () => {
+test('#286, #285: a CloneSet surges by at most the number of Pods to update', async () => {
   let most = 8;
   const strategy = rolling({ partition: 6, maxSurge: '50%', maxUnavailable: 0 });
   const stage = await withCloneSet({ replicas: 8, ...strategy }, (view) => {
@@ -69,7 +69,7 @@ test('#286, #285: it surges no further than there are Pods to update', async () 
   assert.equal(of(old, ready(stage.view())).length, 6);
 });
 
-test('#260, #266: no Pod more than wanted is left once the partition is met', async () => {
+test('#260, #266: no surplus Pod is left once the partition is reached', async () => {
   const stage = await withCloneSet({
     replicas: 8,
     ...rolling({ maxSurge: '10%', maxUnavailable: '10%', partition: 5 }),
@@ -80,7 +80,7 @@ test('#260, #266: no Pod more than wanted is left once the partition is met', as
   assert.equal(active(stage.view()).length, 8);
 });
 
-test('#259: Pods that surged and are available let old ones be replaced', async () => {
+test('#259: available surge Pods allow the deletion of old Pods', async () => {
   const strategy = rolling({ maxUnavailable: 0, maxSurge: 2 });
   const stage = await withCloneSet({ replicas: 5, minReadySeconds: 10, ...strategy });
   await stage.pass(minute);
@@ -92,7 +92,7 @@ test('#259: Pods that surged and are available let old ones be replaced', async 
   );
 });
 
-test('#376: on the way back, the Pod that never started goes and the healthy one stays', async () => {
+test('#376: a rollback deletes the Pod that never started and keeps the healthy one', async () => {
   const stage = await withCloneSet({ replicas: 1, ...rolling({ maxSurge: '50%', maxUnavailable: '10%' }) });
   const healthy = names(ready(stage.view()));
   await stage.update(broken);
@@ -102,7 +102,7 @@ test('#376: on the way back, the Pod that never started goes and the healthy one
   assert.deepEqual(names(ready(stage.view())), healthy);
 });
 
-test('#1153, #1324: what is paused does not surge', async () => {
+test('#1153, #1324: a paused CloneSet does not surge', async () => {
   let most = 3;
   const stage = await withCloneSet({ replicas: 3, ...rolling({ maxSurge: 2 }) }, (view) => {
     most = Math.max(most, active(view).length);
@@ -113,18 +113,18 @@ test('#1153, #1324: what is paused does not surge', async () => {
   assert.equal(of(old, ready(stage.view())).length, 3);
 });
 
-test('#892, #893: Pods of a set that is paused from the start become ready', async () => {
+test('#892, #893: Pods of a CloneSet that is created paused become ready', async () => {
   const strategy = rolling({ paused: true, podUpdatePolicy: 'InPlaceIfPossible' });
   const stage = await withCloneSet({ replicas: 2, ...strategy });
   assert.equal(ready(stage.view()).length, 2);
 });
 
-test('#2291: so do those of a set that updates what is deleted', async () => {
+test('#2291: Pods of a CloneSet with the OnDelete strategy become ready', async () => {
   const stage = await withCloneSet({ replicas: 2, updateStrategy: { type: 'OnDelete' } });
   assert.equal(ready(stage.view()).length, 2);
 });
 
-test('#899: unavailable Pods of the new revision use up the budget', async () => {
+test('#899: unavailable Pods at the update revision count against maxUnavailable', async () => {
   let least = 4;
   const stage = await withCloneSet({ replicas: 4, ...rolling({ maxUnavailable: 1 }) }, (view) => {
     least = Math.min(least, ready(view).length);
@@ -134,7 +134,7 @@ test('#899: unavailable Pods of the new revision use up the budget', async () =>
   assert.equal(least, 3);
 });
 
-test('#820: a revision every Pod has is the current one, ready or not', async () => {
+test('#820: the update revision becomes current when all Pods have it, ready or not', async () => {
   const stage = await withCloneSet({ replicas: 1, ...rolling({ maxUnavailable: 1 }) });
   await stage.update(broken);
   await stage.until('the Pod is of the new revision', (view) => of(broken, active(view)).length === 1);
@@ -143,7 +143,7 @@ test('#820: a revision every Pod has is the current one, ready or not', async ()
   assert.equal(currentRevision, updateRevision);
 });
 
-test('#1545, #1549: a Pod deleted while more are wanted does not move the current revision', async () => {
+test('#1545, #1549: a Pod deletion during a scale-out does not change the current revision', async () => {
   const stage = await withCloneSet({ replicas: 2, ...rolling({ partition: '50%' }) });
   await stage.update(newer);
   await stage.until(
@@ -159,7 +159,7 @@ test('#1545, #1549: a Pod deleted while more are wanted does not move the curren
   assert.equal(of(old, ready(stage.view())).length, 2);
 });
 
-test('#306: a partition larger than the set does no harm when it is scaled in', async () => {
+test('#306: a CloneSet with a partition larger than its replicas scales in', async () => {
   const stage = await withCloneSet({ replicas: 3, ...rolling({ partition: 10 }) });
   await stage.update(newer);
   await stage.change({ replicas: 1 });
@@ -167,7 +167,7 @@ test('#306: a partition larger than the set does no harm when it is scaled in', 
   assert.equal(of(old, ready(stage.view())).length, 1);
 });
 
-test('#954, #953: a partition below 100 % keeps one updated Pod', async () => {
+test('#954, #953: a partition below 100 % leaves one updated Pod', async () => {
   const stage = await withCloneSet({ replicas: 10, ...rolling({ partition: '90%' }) });
   await stage.update(newer);
   await stage.until('one is updated', (view) => of(newer, ready(view)).length === 1);
@@ -177,7 +177,7 @@ test('#954, #953: a partition below 100 % keeps one updated Pod', async () => {
   assert.equal(of(newer, ready(stage.view())).length, 1);
 });
 
-test('#451: a Pod that is marked to be deleted stays until another has taken its place', async () => {
+test('#451: a Pod with the specified-delete label is deleted only after its replacement is available', async () => {
   let least = 2;
   const stage = await withCloneSet({ replicas: 2, ...rolling({ maxSurge: 1, maxUnavailable: 0 }) }, (view) => {
     least = Math.min(least, ready(view).length);
@@ -190,7 +190,7 @@ test('#451: a Pod that is marked to be deleted stays until another has taken its
   assert.equal(least, 2);
 });
 
-test('#417, #1358, #558: a Pod whose labels no longer match is let go and replaced', async () => {
+test('#417, #1358, #558: a Pod whose labels no longer match is released and replaced', async () => {
   const stage = await withCloneSet({ replicas: 2 });
   const [strayed] = names(ready(stage.view()));
   await stage.patchPod(strayed!, { metadata: { labels: { app: 'other' } } });
@@ -202,7 +202,7 @@ test('#417, #1358, #558: a Pod whose labels no longer match is let go and replac
   assert.deepEqual(found?.metadata.ownerReferences ?? [], []);
 });
 
-test('#632: a partition that is raised again brings Pods back', async () => {
+test('#632: raising the partition rolls Pods back', async () => {
   const stage = await withCloneSet({ replicas: 3, ...rolling({ partition: 3 }) });
   await stage.update(newer);
   await stage.change({ updateStrategy: { rollingUpdate: { partition: 1 } } });
@@ -211,7 +211,7 @@ test('#632: a partition that is raised again brings Pods back', async () => {
   await stage.until('all are back', (view) => of(old, ready(view)).length === 3 && own(view).length === 3);
 });
 
-test('#2473, #2481, #947, #925: a Pod that failed is replaced, and left to those who collect them', async () => {
+test('#2473, #2481, #947, #925: a failed Pod is replaced and left to the Pod garbage collector', async () => {
   const stage = await withCloneSet({ replicas: 2 });
   const [evicted] = names(own(stage.view()));
   await stage.patch(pod, evicted!, { status: { phase: 'Failed', reason: 'Evicted' } }, 'status');
@@ -219,7 +219,7 @@ test('#2473, #2481, #947, #925: a Pod that failed is replaced, and left to those
   assert.deepEqual(names(own(stage.view()).filter(isPodFinished)), [evicted]);
 });
 
-test('#1765, #1829: a Pod that was gone before anybody saw it is waited for by nobody', async () => {
+test('#1765, #1829: expectations of a Pod that is deleted before it is observed are cleared', async () => {
   const stage = await withCloneSet({ replicas: 1 });
   const before = names(own(stage.view()));
   stage.world.setWeather('manager', { watchLagMs: 30_000, brokenWatches: 1000 });
@@ -232,7 +232,7 @@ test('#1765, #1829: a Pod that was gone before anybody saw it is waited for by n
   await stage.until('there are three', (view) => ready(view).length === 3, 5 * minute);
 });
 
-test('#1099, #1113, #1433: a Pod whose node is lost is replaced by one with claims of its own', async () => {
+test('#1099, #1113, #1433: a Pod of a lost node is replaced by a Pod with its own PVCs', async () => {
   const spec = { replicas: 3, volumeClaimTemplates: claims, template: template(old, stored) };
   const stage = await withCloneSet({ ...spec, scaleStrategy: { enablePVCReuse: false } });
   const lost = own(stage.view()).find(({ spec }) => spec?.nodeName === 'node-1')!;
@@ -243,7 +243,7 @@ test('#1099, #1113, #1433: a Pod whose node is lost is replaced by one with clai
   assert.ok(names(own(stage.view())).includes(lost.metadata.name!));
 });
 
-test('#313, #318: a claim on its way out keeps no Pod from being made', async () => {
+test('#313, #318: a terminating PVC does not block the creation of a Pod', async () => {
   const stage = await withCloneSet({
     replicas: 1,
     volumeClaimTemplates: claims,
@@ -255,13 +255,13 @@ test('#313, #318: a claim on its way out keeps no Pod from being made', async ()
   await stage.until('there are three', (view) => ready(view).length === 3);
 });
 
-test('#1478: Pods too many go, though they have not been ready for long', async () => {
+test('#1478: surplus Pods are deleted before minReadySeconds have passed', async () => {
   const stage = await withCloneSet({ replicas: 5, minReadySeconds: 99_999 });
   await stage.change({ replicas: 3 });
   await stage.until('three are left', (view) => own(view).length === 3);
 });
 
-test('ee55cd22e: of Pods that are marked as many go at a time as may be unavailable', async () => {
+test('ee55cd22e: deletions of specified-delete Pods respect maxUnavailable', async () => {
   let least = 4;
   const stage = await withCloneSet({ replicas: 4, ...rolling({ maxUnavailable: 1 }) }, (view) => {
     least = Math.min(least, ready(view).length);
@@ -273,7 +273,7 @@ test('ee55cd22e: of Pods that are marked as many go at a time as may be unavaila
   assert.equal(least, 3);
 });
 
-test('#1515: a partition in Pods binds, whether they run or not', async () => {
+test('#1515: an absolute partition applies to running and not running Pods', async () => {
   const stage = await withWorkload(
     cloneSet,
     { replicas: 8, ...rolling({ partition: 4, maxUnavailable: '100%' }), template: template(old, judged) },
@@ -292,7 +292,7 @@ test('#1515: a partition in Pods binds, whether they run or not', async () => {
   assert.equal(ready(stage.view()).length, 2);
 });
 
-test('15ff58162: a better template reaches Pods though no more can be made', async () => {
+test('15ff58162: a fixed template is rolled out although a quota blocks new Pods', async () => {
   const stage = await withCloneSet({ replicas: 2, ...inPlace({ maxUnavailable: '100%' }) });
   const quota = { metadata: { name: 'few', namespace }, spec: { hard: { pods: '2' } } };
   await stage.during(stage.client().create(resourceQuota, quota));
@@ -304,13 +304,13 @@ test('15ff58162: a better template reaches Pods though no more can be made', asy
   await stage.until('they have it', isUpdated(2), 10 * minute);
 });
 
-test('#1741, #2494: every wave of a surge is as large as it may be', async () => {
+test('#1741, #2494: every step of a surge uses all of maxSurge', async () => {
   const stage = await withWorkload(
     cloneSet,
     { replicas: 8, ...rolling({ maxSurge: 3, maxUnavailable: 0 }), template: template(old, judged) },
     { wanted: 0 },
   );
-  /** Finds the Pods that run and nobody has judged yet fit. */
+  /** Marks all running Pods without a verdict as fit. */
   const approve = async () => {
     const found = names(active(stage.view()).filter((each) => isRunning(each) && !isPodReady(each)));
     for (const name of found) await stage.judge(name, true);
@@ -325,7 +325,7 @@ test('#1741, #2494: every wave of a surge is as large as it may be', async () =>
   assert.ok(isUpdated(8)(stage.view()));
 });
 
-test('#410, #261: without the gate a partition that is raised moves nothing, but what is made anew is old', async () => {
+test('#410, #261: without the feature gate a raised partition rolls nothing back, but new Pods get the old revision', async () => {
   const spec = { replicas: 3, ...rolling({ partition: 1, maxUnavailable: 3 }) };
   const stage = await withWorkload(cloneSet, spec, { wanted: 3, gates: () => ({}) });
   await stage.update(newer);
@@ -339,7 +339,7 @@ test('#410, #261: without the gate a partition that is raised moves nothing, but
   assert.equal(of(old, ready(stage.view())).length, 2);
 });
 
-test('#1043, #987: how many are to be updated follows the partition, be it all that has changed', async () => {
+test('#1043, #987: expectedUpdatedReplicas follows a change of only the partition', async () => {
   const stage = await withCloneSet({ replicas: 3, ...rolling({ partition: 2 }) });
   await stage.update(newer);
   await stage.until('one is updated', isUpdated(1));
@@ -350,7 +350,7 @@ test('#1043, #987: how many are to be updated follows the partition, be it all t
   await stage.until('it is said', (view) => statusOf(view)?.expectedUpdatedReplicas === 2);
 });
 
-test('#554: Pods with long names of revisions are what they are when names become short', async () => {
+test('#554: Pods with long revision labels keep their revision after the change to short labels', async () => {
   let isShort = false;
   const gates = () => ({ CloneSetShortHash: isShort });
   const stage = await withWorkload(cloneSet, { replicas: 2, ...inPlace() }, { wanted: 2, gates });
@@ -362,7 +362,7 @@ test('#554: Pods with long names of revisions are what they are when names becom
   assert.deepEqual(own(stage.view()).map(restartsOf), [0, 0]);
 });
 
-test('#2486: a revision without annotations can be gone back to', async () => {
+test('#2486: a rollback to a revision without annotations succeeds', async () => {
   const stage = await withCloneSet({
     replicas: 1,
     volumeClaimTemplates: claims,
@@ -376,7 +376,7 @@ test('#2486: a revision without annotations can be gone back to', async () => {
   await stage.until('it is back', (view) => of(old, ready(view)).length === 1);
 });
 
-test('de531d620, #1678: only Pods that are named anew are looked up, and whatever is wrong with them is said', async () => {
+test('de531d620, #1678: only newly listed podsToDelete are validated, and every error is reported', async () => {
   const stage = await withCloneSet({ replicas: 2 });
   const alone = { metadata: { name: 'alone', namespace }, spec: { containers: [{ name: 'main', image: old }] } };
   await stage.during(stage.client().create(pod, alone));
@@ -390,7 +390,7 @@ test('de531d620, #1678: only Pods that are named anew are looked up, and whateve
   await change({ minReadySeconds: 1 });
 });
 
-test('#489, #108, #1502: a set that was made without defaults is looked after', async () => {
+test('#489, #108, #1502: a CloneSet that was created without defaults is reconciled', async () => {
   const stage = await openReplay({ managerAwayMs: 5000 });
   await make(stage, cloneSet, { replicas: 2 });
   assert.equal(stage.view().list(cloneSet)[0]?.spec.updateStrategy, undefined);

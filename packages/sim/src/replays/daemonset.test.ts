@@ -1,4 +1,4 @@
-/** Defects that users of Kruise's DaemonSets met, played again by the numbers they were reported under. */
+/** Defects that users of Advanced DaemonSet reported, replayed by issue number. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node } from '@kruise/api/core/node';
@@ -29,7 +29,7 @@ const isUpdated = (count: number) => (view: View) => of(newer, ready(view)).leng
 const onNode = (name: string) => (view: View) => own(view).filter(({ spec }) => spec?.nodeName === name);
 const nodesOf = (pods: ReturnType<typeof own>) => pods.map(({ spec }) => spec?.nodeName).sort();
 
-test('#2520: Pods of a set that was of v1alpha1 wake it', async () => {
+test('#2520: Pods of a DaemonSet that was created as v1alpha1 enqueue it', async () => {
   const replay = await withWorkload(daemonSet, rolling({ maxUnavailable: 1 }), { wanted: 3 });
   for (const { metadata } of own(replay.view())) {
     const [owner] = metadata.ownerReferences!;
@@ -40,7 +40,7 @@ test('#2520: Pods of a set that was of v1alpha1 wake it', async () => {
   await replay.until('all are updated', isUpdated(3));
 });
 
-test('#1014, #1012: an old Pod goes when the new one has been ready for long enough', async () => {
+test('#1014, #1012: an old Pod is deleted when the surge Pod has been ready for minReadySeconds', async () => {
   const spec = { ...rolling({ maxSurge: 1, maxUnavailable: 0 }), minReadySeconds: 10 };
   const replay = await withWorkload(daemonSet, spec, { wanted: 3 });
   await replay.pass(minute);
@@ -48,7 +48,7 @@ test('#1014, #1012: an old Pod goes when the new one has been ready for long eno
   await replay.until('all are updated', (view) => isUpdated(3)(view) && own(view).length === 3, 3 * minute);
 });
 
-test('#657: a Pod that does not end uses up nothing but its own place', async () => {
+test('#657: a Pod that does not terminate counts as only one unavailable Pod', async () => {
   const replay = await withWorkload(daemonSet, rolling({ maxUnavailable: 2 }), { wanted: 3 });
   const [stuck] = names(own(replay.view()));
   await replay.patchPod(stuck!, { metadata: { finalizers: ['example.com/stays'] } });
@@ -62,7 +62,7 @@ test('#657: a Pod that does not end uses up nothing but its own place', async ()
   assert.equal(deletions, 0);
 });
 
-test('#314: Pods that failed are replaced, and the update goes on', async () => {
+test('#314: failed Pods are replaced and the rollout continues', async () => {
   const replay = await withWorkload(daemonSet, rolling({ maxUnavailable: 1 }), { wanted: 3 });
   const [failed] = names(own(replay.view()));
   await replay.patch(pod, failed!, { status: { phase: 'Failed' } }, 'status');
@@ -71,7 +71,7 @@ test('#314: Pods that failed are replaced, and the update goes on', async () => 
   assert.ok(!names(own(replay.view())).includes(failed!));
 });
 
-test('#444, #443: a Pod of a node that is gone goes, though it never started', async () => {
+test('#444, #443: a Pod of a deleted node is deleted although it never started', async () => {
   const replay = await openReplay();
   await make(replay, daemonSet, { template: template(broken) });
   await replay.until('there are Pods', (view) => own(view).length === 3);
@@ -80,7 +80,7 @@ test('#444, #443: a Pod of a node that is gone goes, though it never started', a
   await replay.until('its Pod is gone', (view) => onNode('node-3')(view).length === 0, 3 * minute);
 });
 
-test('#920: a node that comes to be chosen is updated', async () => {
+test('#920: a node that newly matches the selector of the update is updated', async () => {
   const chosen = { selector: { matchLabels: { canary: 'yes' } }, maxUnavailable: 2 };
   const replay = await withWorkload(daemonSet, rolling(chosen), { wanted: 3 });
   await replay.update(newer);
@@ -95,7 +95,7 @@ test('#920: a node that comes to be chosen is updated', async () => {
   assert.deepEqual(nodesOf(of(newer, own(replay.view()))), ['node-2']);
 });
 
-test('#1871: a node that is chosen no longer keeps the Pod it has', async () => {
+test('#1871: a node that no longer matches the selector of the update keeps its Pod', async () => {
   const chosen = { selector: { matchLabels: { canary: 'yes' } } };
   const replay = await withWorkload(daemonSet, rolling(chosen), { wanted: 3 });
   const label = (canary: string | null) =>
@@ -111,20 +111,20 @@ test('#1871: a node that is chosen no longer keeps the Pod it has', async () => 
   assert.deepEqual(uids(own(replay.view())), before);
 });
 
-test('dacfbcd3f: a partition of more than there are nodes keeps all', async () => {
+test('dacfbcd3f: a partition larger than the number of nodes keeps all Pods', async () => {
   const replay = await withWorkload(daemonSet, rolling({ partition: 5 }), { wanted: 3 });
   await replay.update(newer);
   await replay.pass(minute);
   assert.equal(of(old, ready(replay.view())).length, 3);
 });
 
-test('#815: a node that is given a rest holds up no other', async () => {
+test('#815: a node in backoff does not block other nodes', async () => {
   const replay = await withWorkload(daemonSet, rolling({ maxUnavailable: 3 }), { wanted: 3 });
   const fail = async (name: string) => {
     const [found] = onNode(name)(replay.view()).filter(isPodActive);
     await replay.patch(pod, found!.metadata.name!, { status: { phase: 'Failed' } }, 'status');
   };
-  // After the first failures its Pods are replaced with growing pauses.
+  // After the first failures, its Pods are replaced with backoff.
   for (let count = 0; count < 3; count++) {
     await fail('node-1');
     await replay.until('it is replaced', (view) => onNode('node-1')(view).some(isPodActive), 3 * minute);
@@ -138,7 +138,7 @@ test('#815: a node that is given a rest holds up no other', async () => {
   });
 });
 
-test('#1007: where only a surge is said, nothing is unavailable', async () => {
+test('#1007: with only maxSurge set, no Pod becomes unavailable', async () => {
   let least = 3;
   const covered = (view: View) => new Set(nodesOf(ready(view))).size;
   const replay = await withWorkload(daemonSet, rolling({ maxSurge: 1, maxUnavailable: 0 }), {
@@ -152,7 +152,7 @@ test('#1007: where only a surge is said, nothing is unavailable', async () => {
   assert.equal(least, 3);
 });
 
-test('#713: who sees late takes no more Pods than may be unavailable', async () => {
+test('#713: a manager with a stale cache respects maxUnavailable', async () => {
   let most = 0;
   const replay = await withWorkload(daemonSet, inPlace({ maxUnavailable: 1 }), {
     wanted: 3,
@@ -169,7 +169,7 @@ test('#713: who sees late takes no more Pods than may be unavailable', async () 
   assert.deepEqual(uids(own(replay.view())), before);
 });
 
-test('d9b82027c: Pods of nodes that fit no longer use up nothing', async () => {
+test('d9b82027c: Pods of nodes that no longer fit do not count against maxUnavailable', async () => {
   const replay = await withWorkload(daemonSet, rolling({ maxUnavailable: 1 }), { wanted: 3 });
   const [first] = names(onNode('node-1')(replay.view()));
   await replay.patchPod(first!, { metadata: { finalizers: ['example.com/stays'] } });
@@ -183,7 +183,7 @@ test('d9b82027c: Pods of nodes that fit no longer use up nothing', async () => {
   await replay.until('the others are updated', isUpdated(2), 2 * minute);
 });
 
-test('#1505: whom a set selects cannot be changed', async () => {
+test('#1505: the selector is immutable', async () => {
   const replay = await withWorkload(daemonSet, {}, { wanted: 3 });
   await assert.rejects(
     replay.change({

@@ -1,4 +1,4 @@
-/** Defects that users met when Pods were updated in place, played again by the numbers they were reported under. */
+/** Defects that users of in-place updates reported, replayed by issue number. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Pod, pod } from '@kruise/api/core/pod';
@@ -27,10 +27,10 @@ const isDrained = ({ status }: Pod) => isConditionFalse(status?.conditions, 'InP
 const isInGrace = ({ metadata }: Pod) => metadata.annotations?.[inPlaceUpdateGraceAnnotation] !== undefined;
 const graceful = (gracePeriodSeconds: number) =>
   inPlace({ maxUnavailable: 1, inPlaceUpdateStrategy: { gracePeriodSeconds } });
-/** What a request says of a Pod. */
+/** Pod in the body of a request. */
 type Said = Partial<Pod>;
 
-test('#2276, #2277: no container is touched of a Pod that still gets traffic, however late its manager sees', async () => {
+test('#2276, #2277: a Pod is not ready before its containers are updated, even with a stale cache', async () => {
   const wrong: string[] = [];
   const replay = await withWorkload(cloneSet, { replicas: 3, ...inPlace({ maxUnavailable: 2 }) }, { wanted: 3 });
   let touched = 0;
@@ -51,7 +51,7 @@ test('#2276, #2277: no container is touched of a Pod that still gets traffic, ho
   assert.deepEqual(wrong, []);
 });
 
-test('#2274, #2269: traffic is let in again only at the very version that was judged', async () => {
+test('#2274, #2269: the readiness gate is opened only at the resourceVersion that was checked', async () => {
   const replay = await withWorkload(cloneSet, { replicas: 2, ...inPlace({ maxUnavailable: 2 }) }, { wanted: 2 });
   const versions: (string | undefined)[] = [];
   replay.onManager(({ method, path, body }) => {
@@ -65,7 +65,7 @@ test('#2274, #2269: traffic is let in again only at the very version that was ju
   assert.ok(versions.every((version) => version !== undefined));
 });
 
-test('#635, #707, #2297: another name of the same image is as good as another image', async () => {
+test('#635, #707, #2297: another name of the same image is updated like another image', async () => {
   const replay = await withWorkload(
     cloneSet,
     { replicas: 2, ...inPlace({ maxUnavailable: 1 }), template: template('nginx:alpine') },
@@ -78,7 +78,7 @@ test('#635, #707, #2297: another name of the same image is as good as another im
   assert.deepEqual({ uids: uids(own(replay.view())), id: idOf(replay.view()) }, before);
 });
 
-test('#418: a name without a tag is what it stands for, also on the way back', async () => {
+test('#418: an image without a tag is resolved for updates and rollbacks', async () => {
   const replay = await withWorkload(
     cloneSet,
     { replicas: 1, ...graceful(30), template: template('nginx') },
@@ -90,7 +90,7 @@ test('#418: a name without a tag is what it stands for, also on the way back', a
   await replay.until('it is ready again', (view) => of('nginx', ready(view)).length === 1, 2 * minute);
 });
 
-test('f8504faef: nothing is done as long as it waits to be', async () => {
+test('f8504faef: no container is updated during the grace period', async () => {
   const replay = await withWorkload(cloneSet, { replicas: 1, ...graceful(20) }, { wanted: 1 });
   await replay.update(newer);
   await replay.until('it waits', (view) => own(view).some(isInGrace));
@@ -100,7 +100,7 @@ test('f8504faef: nothing is done as long as it waits to be', async () => {
   await replay.until('it is updated', isUpdated(1));
 });
 
-test('#469, #463: a newer template waits for the one under way, and then comes', async () => {
+test('#469, #463: a newer template is applied after the in-place update in progress', async () => {
   const replay = await withWorkload(cloneSet, { replicas: 1, ...graceful(10) }, { wanted: 1 });
   const before = uids(own(replay.view()));
   await replay.update(newer);
@@ -112,7 +112,7 @@ test('#469, #463: a newer template waits for the one under way, and then comes',
   assert.ok(own(replay.view())[0]?.metadata.labels?.['controller-revision-hash']?.endsWith(revision!));
 });
 
-test('#295: a Pod is not replaced because it could not be written', async () => {
+test('#295: a Pod is not recreated because of a failed write', async () => {
   const replay = await withWorkload(cloneSet, { replicas: 3, ...inPlace({ maxUnavailable: 1 }) }, { wanted: 3 });
   const before = uids(own(replay.view()));
   replay.world.setWeather('manager', { failed: 500 });
@@ -121,7 +121,7 @@ test('#295: a Pod is not replaced because it could not be written', async () => 
   assert.deepEqual(uids(own(replay.view())), before);
 });
 
-test('#258, #226, #1625: a Pod gets the metadata of its template with the image', async () => {
+test('#258, #226, #1625: an in-place update applies the metadata of the template with the image', async () => {
   const replay = await withWorkload(cloneSet, { replicas: 1, ...inPlace() }, { wanted: 1 });
   const before = uids(own(replay.view()));
   await replay.update(newer, { labels: { tier: 'front' }, annotations: { note: 'with the image' } });
@@ -138,7 +138,7 @@ test('#258, #226, #1625: a Pod gets the metadata of its template with the image'
   assert.deepEqual(uids(own(replay.view())), before);
 });
 
-test('#1295, #1292: a Pod that loses its annotations while it waits is not the end of its manager', async () => {
+test('#1295, #1292: the manager does not crash if a Pod loses its annotations during an update', async () => {
   const replay = await withWorkload(cloneSet, { replicas: 2, ...graceful(10) }, { wanted: 2 });
   await replay.update(newer);
   await replay.until('one waits', (view) => own(view).some(isInGrace));
@@ -148,7 +148,7 @@ test('#1295, #1292: a Pod that loses its annotations while it waits is not the e
   await replay.until('the other is updated', (view) => of(newer, ready(view)).some(isOther), 2 * minute);
 });
 
-test('#996, #980, #1560, #1683: the manager closes gates, opens none but its own, and writes nothing whole', async () => {
+test('#996, #980, #1560, #1683: the manager opens only its own readiness gates and writes only patches', async () => {
   const wrong: string[] = [];
   const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }];
   const traits = { container: { resizePolicy } };
@@ -173,7 +173,7 @@ test('#996, #980, #1560, #1683: the manager closes gates, opens none but its own
 
 const amounts = (cpu: string) => ({ container: { resources: { requests: { cpu }, limits: { cpu: '1' } } } });
 
-test('#2067: resources change through the subresource that is for them', async () => {
+test('#2067: resources are updated through the resize subresource', async () => {
   const paths: string[] = [];
   const replay = await withWorkload(
     cloneSet,
@@ -193,7 +193,7 @@ test('#2067: resources change through the subresource that is for them', async (
   assert.deepEqual(uids(own(replay.view())), before);
 });
 
-test('d25416f63, #1212: a change of the quality of service takes another Pod', async () => {
+test('d25416f63, #1212: a change of the QoS class recreates the Pod', async () => {
   const replay = await withWorkload(
     cloneSet,
     { replicas: 1, ...inPlace(), template: template(old, amounts('100m')) },
@@ -207,7 +207,7 @@ test('d25416f63, #1212: a change of the quality of service takes another Pod', a
   assert.equal(own(replay.view())[0]?.status?.qosClass, 'Guaranteed');
 });
 
-test('#1621: variables in another order take another Pod', async () => {
+test('#1621: a changed order of environment variables recreates the Pod', async () => {
   const env = [
     { name: 'A', value: '1' },
     { name: 'B', value: '2' },
@@ -222,7 +222,7 @@ test('#1621: variables in another order take another Pod', async () => {
   await replay.until('there is another', (view) => ready(view).length === 1 && uids(own(view))[0] !== before[0]);
 });
 
-test('#384: a Pod that is deleted while it is updated is waited for by nobody', async () => {
+test('#384: a Pod that is deleted during its update does not block the rollout', async () => {
   const replay = await withWorkload(cloneSet, { replicas: 2, ...inPlace({ maxUnavailable: 1 }) }, { wanted: 2 });
   replay.world.setWeather('manager', { watchLagMs: 3000 });
   await replay.update(newer);
@@ -232,7 +232,7 @@ test('#384: a Pod that is deleted while it is updated is waited for by nobody', 
   await replay.until('all are updated', isUpdated(2), 2 * minute);
 });
 
-test('an update in place starts each container once', async () => {
+test('an in-place update starts each container once', async () => {
   const replay = await withWorkload(cloneSet, { replicas: 2, ...inPlace({ maxUnavailable: 2 }) }, { wanted: 2 });
   await replay.update(newer);
   await replay.until('all are updated', isUpdated(2));

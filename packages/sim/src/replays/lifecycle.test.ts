@@ -1,4 +1,4 @@
-/** Defects that users met with hooks and readiness, played again by the numbers they were reported under. */
+/** Defects that users of lifecycle hooks and readiness reported, replayed by issue number. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Pod, pod } from '@kruise/api/core/pod';
@@ -38,7 +38,7 @@ const inState =
 const one = (view: View) => own(view)[0]!.metadata.name!;
 const label = (labels: object) => ({ metadata: { labels } });
 
-test('#528, #1022: a Pod waits until no hook is left, and then until all are back', async () => {
+test('#528, #1022: a Pod waits until all hook labels are removed, and then until all are set again', async () => {
   const replay = await withWorkload(cloneSet, { replicas: 1, ...inPlace(), ...onUpdate }, { wanted: 1 });
   const name = one(replay.view());
   await replay.update(newer, labelled);
@@ -55,7 +55,7 @@ test('#528, #1022: a Pod waits until no hook is left, and then until all are bac
   await replay.until('it is done', inState('Normal'));
 });
 
-test('#676, #679: a Pod whose update came to nothing is updated back', async () => {
+test('#676, #679: a Pod with a failed update is rolled back', async () => {
   const replay = await withWorkload(cloneSet, { replicas: 1, ...inPlace(), ...onUpdate }, { wanted: 1 });
   const name = one(replay.view());
   const letGo = () => replay.patchPod(name, label({ 'example.com/one': 'gone', 'example.com/two': 'gone' }));
@@ -76,7 +76,7 @@ test('#676, #679: a Pod whose update came to nothing is updated back', async () 
   await replay.until('it is ready', (view) => ready(view).length === 1 && inState('Normal')(view), 2 * minute);
 });
 
-test('#1156, #1157: a Pod that waits for an update no longer wanted goes on as it is', async () => {
+test('#1156, #1157: a Pod that waits for an obsolete update returns to Normal', async () => {
   const replay = await withWorkload(cloneSet, { replicas: 1, ...inPlace(), ...onUpdate }, { wanted: 1 });
   await replay.update(newer, labelled);
   await replay.until('it waits', inState('PreparingUpdate'));
@@ -85,7 +85,7 @@ test('#1156, #1157: a Pod that waits for an update no longer wanted goes on as i
   assert.equal(ready(replay.view()).length, 1);
 });
 
-test('#1183, #1290: a Pod that waits for its update counts as updated when another is replaced', async () => {
+test('#1183, #1290: a Pod in PreparingUpdate counts as updated when another Pod is replaced', async () => {
   const spec = { replicas: 3, ...inPlace({ partition: 2, maxUnavailable: 1 }), ...onUpdate };
   const replay = await withWorkload(cloneSet, spec, { wanted: 3 });
   await replay.update(newer, labelled);
@@ -99,7 +99,7 @@ test('#1183, #1290: a Pod that waits for its update counts as updated when anoth
   await replay.until('it is updated', (view) => of(newer, own(view)).length === 1);
 });
 
-test('#2161: a hook of labels holds what the workload deletes, one of finalizers what anybody does', async () => {
+test('#2161: a label hook blocks deletions by the workload, a finalizer hook blocks all deletions', async () => {
   const hold = 'example.com/hold';
   const lifecycle = { preDelete: { finalizersHandler: [hold] } };
   const spec = { replicas: 2, lifecycle, template: template(old) };
@@ -113,7 +113,7 @@ test('#2161: a hook of labels holds what the workload deletes, one of finalizers
   await replay.until('it goes', (view) => !names(own(view)).includes(first!));
 });
 
-test('#1024: a Pod that waits to be deleted is one of the replicas, unless it is asked not to be', async () => {
+test('#1024: a Pod in PreparingDelete counts as a replica unless excluded by a flag', async () => {
   for (const excludePreparingDelete of [false, true]) {
     const lifecycle = { preDelete: { labelsHandler: hooks } };
     const spec = {
@@ -131,7 +131,7 @@ test('#1024: a Pod that waits to be deleted is one of the replicas, unless it is
   }
 });
 
-test('#2060: a hook of finalizers lets a new Pod go on as soon as it is there', async () => {
+test('#2060: a finalizer hook lets a newly created Pod become Normal immediately', async () => {
   const hook = 'example.com/ready';
   const replay = await openReplay();
   await make(replay, cloneSet, { replicas: 1, lifecycle: { preNormal: { finalizersHandler: [hook] } } });
@@ -141,7 +141,7 @@ test('#2060: a hook of finalizers lets a new Pod go on as soon as it is there', 
   await replay.until('it goes on', inState('Normal'));
 });
 
-test('#2087, #1485: nobody writes to a new Pod before it has a node', async () => {
+test('#2087, #1485: a newly created Pod is not written before it has a node', async () => {
   const early: string[] = [];
   const replay = await openReplay();
   replay.onManager(({ method, path, body }, view) => {
@@ -154,7 +154,7 @@ test('#2087, #1485: nobody writes to a new Pod before it has a node', async () =
   assert.deepEqual(early, []);
 });
 
-test('#980, #979: a hook that makes a Pod not ready does so in one write', async () => {
+test('#980, #979: a hook with markPodNotReady needs one write', async () => {
   const replay = await withWorkload(
     cloneSet,
     {
@@ -179,7 +179,7 @@ test('#980, #979: a hook that makes a Pod not ready does so in one write', async
   assert.equal(ready(replay.view()).length, 0);
 });
 
-test('#1156: so does one that was held not ready meanwhile', async () => {
+test('#1156: a Pod that was marked not ready meanwhile returns to Normal', async () => {
   const lifecycle = { inPlaceUpdate: { labelsHandler: hooks, markPodNotReady: true } };
   const spec = { replicas: 1, ...inPlace(), lifecycle, template: template(old, labelled) };
   const replay = await withWorkload(cloneSet, spec, { wanted: 1 });
@@ -191,7 +191,7 @@ test('#1156: so does one that was held not ready meanwhile', async () => {
   assert.deepEqual(uids(own(replay.view())), before);
 });
 
-test('#1156: so does one that a partition keeps where it is', async () => {
+test('#1156: a Pod that the partition keeps at its revision returns to Normal', async () => {
   const spec = { replicas: 2, ...inPlace({ partition: 1, maxUnavailable: 2 }), ...onUpdate };
   const replay = await withWorkload(cloneSet, spec, { wanted: 2, gates: () => ({}) });
   await replay.update(newer, labelled);
@@ -201,7 +201,7 @@ test('#1156: so does one that a partition keeps where it is', async () => {
   assert.equal(of(old, ready(replay.view())).length, 2);
 });
 
-test('#632: a Pod that goes back waits for its hook, and goes', async () => {
+test('#632: a rollback of a Pod waits for its hook', async () => {
   const spec = { replicas: 2, ...inPlace({ partition: 0, maxUnavailable: 2 }), ...onUpdate };
   const replay = await withWorkload(cloneSet, spec, { wanted: 2 });
   const letGo = async () => {

@@ -1,4 +1,4 @@
-/** Defects that users met with kruise-manager itself, played again by the numbers they were reported under. */
+/** Defects that users of kruise-manager reported, replayed by issue number. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { validatingWebhookConfiguration } from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
@@ -8,19 +8,19 @@ import { configMap } from '@kruise/api/core/configmap';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { make, minute, names, old, openReplay, own, ready, rolling, template, withWorkload } from './replay.ts';
 
-test('#1717, #1089: a manager that has nothing to do writes nothing', async () => {
+test('#1717, #1089: an idle manager writes nothing', async () => {
   const written: string[] = [];
   const replay = await withWorkload(cloneSet, { replicas: 3 }, { wanted: 3 });
   await replay.pass(minute);
   replay.onManager(({ method, path }) => {
-    // That it still leads is all it has to say.
+    // Only lease renewals are allowed.
     if (method !== 'GET' && !path.includes('/leases/')) written.push(`${method} ${path}`);
   });
   await replay.pass(10 * minute);
   assert.deepEqual(written, []);
 });
 
-test('#843: a manager that is slow to start is slow, not dead', async () => {
+test('#843: a manager with slow requests starts eventually', async () => {
   const replay = await openReplay({ managerAwayMs: 1000 });
   replay.world.setWeather('manager', { latencyMs: [500, 2000] });
   await replay.until('there are webhooks', (view) => view.list(validatingWebhookConfiguration).length > 0, 10 * minute);
@@ -28,7 +28,7 @@ test('#843: a manager that is slow to start is slow, not dead', async () => {
   await replay.until('its Pod is ready', (view) => ready(view).length === 1, 10 * minute);
 });
 
-test('#1017, #1329: a kind that is not served keeps no other controller from its work', async () => {
+test('#1017, #1329: a missing CRD does not block other controllers', async () => {
   const replay = await openReplay();
   await replay.during(replay.client().delete(customResourceDefinition, { name: 'daemonsets.apps.kruise.io' }));
   replay.world.crash('manager', 1000);
@@ -37,7 +37,7 @@ test('#1017, #1329: a kind that is not served keeps no other controller from its
   await replay.until('its Pods are ready', (view) => ready(view).length === 2, 5 * minute);
 });
 
-test('#2111: a number written as a text is refused', async () => {
+test('#2111: a number in quotes is rejected', async () => {
   const replay = await openReplay();
   await assert.rejects(
     make(replay, cloneSet, rolling({ maxUnavailable: '5' })),
@@ -45,15 +45,16 @@ test('#2111: a number written as a text is refused', async () => {
   );
 });
 
-test('#1986: a template is held to the rules of templates', async () => {
+test('#1986: a Pod template is validated as a template', async () => {
   const replay = await openReplay();
-  // A Pod could not be made with a name that is only a stem, nor without anything that is filled in later.
+  // A Pod could not be created from this template, neither with only a generateName nor without the fields that are
+  // defaulted later.
   const stem = { ...template(old), metadata: { generateName: 'stem-', labels: { app: 'web' } } };
   await make(replay, cloneSet, { replicas: 1, template: stem });
   await replay.until('its Pod is ready', (view) => ready(view).length === 1);
 });
 
-test('#782: Pods whose names are made wait at barriers of their own', async () => {
+test('#782: Pods with generated names have separate launch-priority barriers', async () => {
   const replay = await openReplay();
   const containers = ['first', 'second'].map((name) => ({ name, image: old }));
   const annotations = { 'apps.kruise.io/container-launch-priority': 'Ordered' };

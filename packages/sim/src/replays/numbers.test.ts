@@ -10,7 +10,7 @@ const rows = readFileSync(`${folder}README.md`, 'utf8').split('\n');
 for (const file of globSync(`${folder}*.test.ts`)) {
   const name = basename(file);
   if (name === basename(import.meta.filename)) continue;
-  test(`the README has the numbers that ${name} plays, and no others`, () => {
+  test(`the README lists exactly the issues that ${name} replays`, () => {
     const own = rows.filter((row) => row.includes(`| \`${name}\` |`)).map((row) => row.split('|')[3] ?? '');
     const titles = [...readFileSync(file, 'utf8').matchAll(/^\s*test\(\s*['`]((?:#?[0-9a-f]+(?:, )?)+): /gm)].map(
       ([, all]) => all,

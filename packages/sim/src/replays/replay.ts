@@ -1,4 +1,4 @@
-/** What replays have in common: a cluster, a workload called `web` in it, and what users and nodes do to them. */
+/** Helpers of replays: a cluster with a workload `web`, and the actions of users and nodes. */
 import { mutatingWebhookConfiguration } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
 import { validatingWebhookConfiguration } from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
 import { type Pod, pod } from '@kruise/api/core/pod';
@@ -15,7 +15,7 @@ export const at = { name: 'web', namespace };
 export const old = 'nginx:1.25';
 export const newer = 'nginx:1.26';
 export const newest = 'nginx:1.27';
-/** Nobody finds it, so that its containers never start. */
+/** Image that cannot be pulled, so that its containers never start. */
 export const broken = 'nginx:404';
 export const minute = 60_000;
 
@@ -49,7 +49,7 @@ export const rolling = (rollingUpdate: object) => ({ updateStrategy: { type: 'Ro
 export const inPlace = (rollingUpdate: object = {}) =>
   rolling({ podUpdatePolicy: 'InPlaceIfPossible', ...rollingUpdate });
 
-/** Pods that are ready only if somebody says that they are fit. */
+/** Template of Pods that are ready only after a user sets their condition. */
 export const judged = { spec: { readinessGates: [{ conditionType: 'example.com/fit' }] } };
 export const isRunning = ({ status }: Pod) => status?.phase === 'Running';
 
@@ -63,25 +63,25 @@ export const stored = { container: { volumeMounts: [{ name: 'data', mountPath: '
 
 export type Opening = {
   readonly nodes?: number;
-  /** The gates of kruise-manager; all are open by default. */
+  /** Feature gates of kruise-manager; all are enabled by default. */
   readonly gates?: () => Partial<FeatureGates>;
-  /** Looks at each state the cluster goes through once the workload is there. */
+  /** Observes each state of the cluster once the workload exists. */
   readonly watch?: (view: View) => void;
-  /** How long there is no kruise-manager at first. Nobody has told the cluster of it: what is made has no defaults. */
+  /** Initial downtime of kruise-manager. Its webhooks are not registered, so objects get no defaults. */
   readonly managerAwayMs?: number;
 };
 
-/** A cluster that is led step by step, and what is done in it. */
+/** A simulation that is driven step by step, with helpers. */
 export type Replay = Stage & {
-  /** Changes an object by a merge patch. */
+  /** Applies a merge patch to an object. */
   patch<K extends Kind>(kind: K, name: string, change: object, subresource?: string): Promise<ObjectOf<K>>;
   patchPod(name: string, change: object): Promise<Pod>;
   deletePod(name: string, options?: { readonly gracePeriodSeconds?: number }): Promise<void>;
-  /** Says of a Pod of a template that is `judged` whether it is fit. */
+  /** Sets the readiness condition of a Pod with the `judged` template. */
   judge(name: string, isFit: boolean): Promise<void>;
-  /** Tells what kruise-manager asks of the server, from now on. */
+  /** Registers a listener for the requests of kruise-manager from now on. */
   onManager(listener: (request: ApiRequest, view: View) => void): void;
-  /** Begins to look at each state the cluster goes through. */
+  /** Starts to observe each state of the cluster. */
   beginWatching(): void;
 };
 
@@ -132,11 +132,11 @@ export async function openReplay({ nodes = 3, gates, watch, managerAwayMs }: Ope
 export type WorkloadReplay = Replay & {
   /** Changes the workload's spec. */
   change(spec: object): Promise<void>;
-  /** Gives it another image. */
+  /** Updates the image of the template. */
   update(image: string, traits?: TemplateTraits): Promise<void>;
 };
 
-/** Opens a replay with a workload whose Pods are ready, as many as `wanted` says. */
+/** Starts a replay with a workload of `wanted` ready Pods. */
 export async function withWorkload<K extends Kind>(
   kind: K,
   spec: object,
@@ -149,7 +149,7 @@ export async function withWorkload<K extends Kind>(
   return asWorkload(replay, kind);
 }
 
-/** Makes the workload `web`, without waiting for anything. */
+/** Creates the workload `web` without waiting. */
 export async function make(replay: Replay, kind: Kind, spec: object): Promise<void> {
   const made = { metadata: at, spec: { selector, template: template(old), ...spec } };
   await replay.during(replay.client().create(kind, made as never));

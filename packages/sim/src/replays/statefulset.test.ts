@@ -1,4 +1,4 @@
-/** Defects that users of Kruise's StatefulSets met, played again by the numbers they were reported under. */
+/** Defects that users of Advanced StatefulSet reported, replayed by issue number. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { controllerRevision } from '@kruise/api/apps/controllerrevision';
@@ -43,7 +43,7 @@ const claimNames = (view: View) =>
     .sort();
 const isUpdated = (count: number) => (view: View) => of(newer, ready(view)).length === count;
 
-test('#2109: a Pod that does not end holds up no others where they come at once', async () => {
+test('#2109: a Pod that does not terminate does not block others with the Parallel policy', async () => {
   const replay = await withWorkload(
     statefulSet,
     { replicas: 4, ...parallel, ...rolling({ maxUnavailable: '100%' }) },
@@ -55,7 +55,7 @@ test('#2109: a Pod that does not end holds up no others where they come at once'
   assert.deepEqual(names(ready(replay.view())), ['web-1', 'web-2', 'web-3']);
 });
 
-test('#1480: every Pod that is down counts, wherever it stands', async () => {
+test('#1480: every unavailable Pod counts, whatever its ordinal', async () => {
   const replay = await withWorkload(
     statefulSet,
     { replicas: 3, ...parallel, ...rolling({ maxUnavailable: 1 }), template: template(old, judged) },
@@ -73,7 +73,7 @@ test('#1480: every Pod that is down counts, wherever it stands', async () => {
   await replay.until('the last is updated', (view) => names(of(newer, own(view))).includes('web-2'));
 });
 
-test('#1136, #1134: a template that is put right reaches Pods that never started', async () => {
+test('#1136, #1134: a fixed template is rolled out to Pods that never started', async () => {
   const replay = await openReplay();
   const spec = { ...parallel, scaleStrategy: { maxUnavailable: '100%' }, ...rolling({ maxUnavailable: '100%' }) };
   await make(replay, statefulSet, { replicas: 3, ...spec, template: template(broken) });
@@ -83,7 +83,7 @@ test('#1136, #1134: a template that is put right reaches Pods that never started
   await replay.until('they start', isUpdated(3));
 });
 
-test('#845, #844: who sees late takes no more Pods than may be unavailable', async () => {
+test('#845, #844: a manager with a stale cache respects maxUnavailable', async () => {
   let most = 0;
   const replay = await withWorkload(
     statefulSet,
@@ -104,7 +104,7 @@ test('#845, #844: who sees late takes no more Pods than may be unavailable', asy
   assert.deepEqual(uids(own(replay.view())), before);
 });
 
-test('#1819, #1751: a partition is a number of Pods, whatever numbers they have', async () => {
+test('#1819, #1751: a partition counts Pods, whatever their ordinals', async () => {
   const reserved = { replicas: 4, reserveOrdinals: [0, 2], ...rolling({ partition: 2 }) };
   const replay = await withWorkload(statefulSet, reserved, { wanted: 4 });
   await replay.update(newer);
@@ -116,7 +116,7 @@ test('#1819, #1751: a partition is a number of Pods, whatever numbers they have'
   assert.deepEqual(names(of(old, ready(replay.view()))), ['web-1', 'web-3']);
 });
 
-test('#1531, #1530: claims of numbers that are not wanted go, reserved ones counted', async () => {
+test('#1531, #1530: PVCs of ordinals out of range are deleted, with reserved ordinals taken into account', async () => {
   const replay = await withWorkload(
     statefulSet,
     {
@@ -133,7 +133,7 @@ test('#1531, #1530: claims of numbers that are not wanted go, reserved ones coun
   assert.deepEqual(claimNames(replay.view()), ['data-web-1', 'data-web-2']);
 });
 
-test('#746: a number that is not reserved any more, and not needed, gets no Pod', async () => {
+test('#746: an ordinal that is no longer reserved and not desired gets no Pod', async () => {
   const replay = await withWorkload(statefulSet, { replicas: 3, reserveOrdinals: [3, 4, 5] }, { wanted: 3 });
   await replay.change({ reserveOrdinals: [4, 5] });
   await replay.pass(minute);
@@ -143,12 +143,12 @@ test('#746: a number that is not reserved any more, and not needed, gets no Pod'
   assert.deepEqual(names(own(replay.view())), ['web-0', 'web-1', 'web-2', 'web-3', 'web-6']);
 });
 
-test('#2086: ranges of numbers are reserved as well as single ones', async () => {
+test('#2086: reserveOrdinals accepts ranges and single ordinals', async () => {
   const replay = await withWorkload(statefulSet, { replicas: 3, reserveOrdinals: [0, '2-4'] }, { wanted: 3 });
   assert.deepEqual(names(own(replay.view())), ['web-1', 'web-5', 'web-6']);
 });
 
-test('#1189, #1128: what is said of an update without its type stays said', async () => {
+test('#1189, #1128: an updateStrategy without a type keeps its rollingUpdate', async () => {
   const spec = { replicas: 3, updateStrategy: { rollingUpdate: { partition: 3 } } };
   const replay = await withWorkload(statefulSet, spec, { wanted: 3 });
   await replay.update(newer);
@@ -156,7 +156,7 @@ test('#1189, #1128: what is said of an update without its type stays said', asyn
   assert.equal(of(old, ready(replay.view())).length, 3);
 });
 
-test('f13d89564: a Pod of an older revision has nothing of the newer one', async () => {
+test('f13d89564: a Pod at an older revision has no fields of the newer one', async () => {
   const replay = await withWorkload(statefulSet, { replicas: 2, ...rolling({ partition: 1 }) }, { wanted: 2 });
   await replay.update(newer, { spec: { hostname: undefined, priorityClassName: 'system-node-critical' } });
   await replay.until('one is updated', isUpdated(1));
@@ -167,14 +167,14 @@ test('f13d89564: a Pod of an older revision has nothing of the newer one', async
   assert.notEqual(outdated?.spec?.priorityClassName, 'system-node-critical');
 });
 
-test('#201, #267: an update goes on, however few Pods a percentage comes to', async () => {
+test('#201, #267: a rollout continues if a percentage of maxUnavailable rounds to zero', async () => {
   const spec = { replicas: 3, ...parallel, ...rolling({ maxUnavailable: '20%' }) };
   const replay = await withWorkload(statefulSet, spec, { wanted: 3 });
   await replay.update(newer);
   await replay.until('all are updated', isUpdated(3));
 });
 
-test('#240: Pods are updated from the highest number down, and revisions of nobody are taken in', async () => {
+test('#240: Pods are updated in descending order of ordinals, and orphaned revisions are adopted', async () => {
   const order: string[] = [];
   const replay = await withWorkload(
     statefulSet,
@@ -193,7 +193,7 @@ test('#240: Pods are updated from the highest number down, and revisions of nobo
   assert.deepEqual(new Set(owners.map((owner) => owner?.name)), new Set(['web']));
 });
 
-test('#880, #879: in order, a Pod goes only when it has been available', async () => {
+test('#880, #879: an ordered StatefulSet scales in a Pod only after it was available', async () => {
   const goneAt = new Map<string, number>();
   const replay = await withWorkload(
     statefulSet,
@@ -218,7 +218,7 @@ test('#880, #879: in order, a Pod goes only when it has been available', async (
   assert.ok(goneAt.get(back!.metadata.uid!)! - readyAt >= 8000);
 });
 
-test('#999, #997: a set of before there was a policy for claims keeps them', async () => {
+test('#999, #997: a StatefulSet without a PVC retention policy retains its PVCs', async () => {
   let isOpen = false;
   const gates = () => ({ StatefulSetAutoDeletePVC: isOpen });
   const spec = { replicas: 2, volumeClaimTemplates: claims, template: template(old, stored) };
@@ -233,14 +233,14 @@ test('#999, #997: a set of before there was a policy for claims keeps them', asy
   assert.deepEqual(claimNames(replay.view()), ['data-web-0', 'data-web-1']);
 });
 
-test('#489, #108, #1502: a set that was made without defaults is looked after', async () => {
+test('#489, #108, #1502: a StatefulSet that was created without defaults is reconciled', async () => {
   const replay = await openReplay({ managerAwayMs: 5000 });
   await make(replay, statefulSet, { replicas: 2 });
   assert.equal(replay.view().list(statefulSet)[0]?.spec.updateStrategy, undefined);
   await replay.until('its Pods are ready', (view) => ready(view).length === 2, 2 * minute);
 });
 
-test('#2257: claims keep the labels of their template', async () => {
+test('#2257: PVCs have the labels of their template', async () => {
   const [claim] = claims;
   const labelled = [{ ...claim, metadata: { name: 'data', labels: { own: 'label' } } }];
   const spec = { replicas: 1, volumeClaimTemplates: labelled, template: template(old, stored) };
@@ -249,7 +249,7 @@ test('#2257: claims keep the labels of their template', async () => {
   assert.deepEqual(made?.metadata.labels, { app: 'web', own: 'label' });
 });
 
-test('#353: the status says how many Pods are available, be it all that has changed', async () => {
+test('#353: the status is updated when only availableReplicas has changed', async () => {
   const replay = await withWorkload(statefulSet, { replicas: 1, ...rolling({ minReadySeconds: 10 }) }, { wanted: 1 });
   const statusOf = (view: View) => view.list(statefulSet)[0]?.status;
   assert.equal(statusOf(replay.view())?.availableReplicas, 0);
@@ -259,7 +259,7 @@ test('#353: the status says how many Pods are available, be it all that has chan
 const hold = { 'example.com/hold': 'yes' };
 const held = { replicas: 2, lifecycle: { preDelete: { labelsHandler: hold } } };
 
-test('#962, #950: who is replaced by an update is held back as who is one too many', async () => {
+test('#962, #950: preDelete hooks apply to updates and to scale-in', async () => {
   const replay = await withWorkload(statefulSet, { ...held, template: template(old, { labels: hold }) }, { wanted: 2 });
   const before = uids(own(replay.view()));
   await replay.update(newer, { labels: hold });
@@ -270,7 +270,7 @@ test('#962, #950: who is replaced by an update is held back as who is one too ma
   await replay.until('it is replaced', isUpdated(1));
 });
 
-test('#1662: a Pod that waits to be deleted is let go, though there is no room for others', async () => {
+test('#1662: a Pod in PreparingDelete is deleted although no replacement can be scheduled', async () => {
   const spec = { ...held, ...parallel, ...rolling({ maxUnavailable: 1 }), template: template(old, { labels: hold }) };
   const replay = await withWorkload(statefulSet, spec, { wanted: 2 });
   const letGo = (name: string) => replay.patchPod(name, { metadata: { labels: { 'example.com/hold': null } } });
@@ -286,7 +286,7 @@ test('#1662: a Pod that waits to be deleted is let go, though there is no room f
   await replay.until('it is updated', (view) => names(of('nginx:1.27', ready(view))).includes('web-0'));
 });
 
-test('#2343, #1389: Pods that lack a claim that was added get it when they are replaced', async () => {
+test('#2343, #1389: Pods get a newly added PVC template when they are recreated', async () => {
   const replay = await withWorkload(statefulSet, { replicas: 2 }, { wanted: 2 });
   await replay.change({ volumeClaimTemplates: claims, template: template(newer, stored) });
   await replay.until('all are replaced', isUpdated(2), 2 * minute);
@@ -294,7 +294,7 @@ test('#2343, #1389: Pods that lack a claim that was added get it when they are r
   assert.deepEqual(replay.view().list(statefulSet)[0]?.status?.conditions ?? [], []);
 });
 
-test('#995: a set needs no status to be stored', async () => {
+test('#995: a StatefulSet without a status is valid', async () => {
   const replay = await openReplay();
   const made = {
     metadata: at,

@@ -1,4 +1,4 @@
-/** Defects that users met with WorkloadSpreads, played again by the numbers they were reported under. */
+/** Defects that users of WorkloadSpread reported, replayed by issue number. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deployment } from '@kruise/api/apps/deployment';
@@ -36,14 +36,14 @@ async function spread(replay: Replay, kind: Kind, subsets: readonly WorkloadSpre
   await replay.during(replay.client().create(workloadSpread, { metadata: at, spec: { targetRef, subsets, ...more } }));
 }
 
-/** How many of the Pods are in each group: `a 2 b 8`. Those that were sent nowhere are in `-`. */
+/** Returns the number of Pods in each subset: `a 2 b 8`. Pods without a subset are in `-`. */
 function inGroups(pods: readonly Pod[]): string {
   const byGroup = Map.groupBy(pods, (each) => placementOf(each)?.subset ?? '-');
   const counts = [...byGroup].map(([name, members]) => `${name} ${members.length}`);
   return counts.sort().join(' ');
 }
 
-/** What the status says of the groups: `a 2/0 b 8/-1`, Pods and seats left. */
+/** Returns the status of the subsets: `a 2/0 b 8/-1`, replicas and missingReplicas. */
 function counted(view: View): string {
   const subsets = view.list(workloadSpread)[0]?.status?.subsetStatuses ?? [];
   return subsets.map(({ name, replicas, missingReplicas }) => `${name} ${replicas}/${missingReplicas}`).join(' ');
@@ -55,7 +55,7 @@ const subset = (name: string, maxReplicas?: number): WorkloadSpreadSubset => ({
 });
 const elastic = [subset('a', 2), subset('b')];
 
-/** A workload that is spread before it has any Pods. */
+/** Starts a workload with a WorkloadSpread that is created before its Pods. */
 async function spreadWorkload(kind: Kind, replicas: number, subsets: readonly WorkloadSpreadSubset[], more = {}) {
   const replay = await openReplay();
   await spread(replay, kind, subsets, more);
@@ -65,7 +65,7 @@ async function spreadWorkload(kind: Kind, replicas: number, subsets: readonly Wo
   return asWorkload(replay, kind);
 }
 
-test('#1197, #1194: a rolling update leaves Pods spread as they were', async () => {
+test('#1197, #1194: a rolling update keeps the distribution of Pods', async () => {
   const replay = await spreadWorkload(deployment, 10, [subset('a', 2), subset('b', 8)]);
   assert.equal(inGroups(active(replay.view())), 'a 2 b 8');
   await replay.update(newer);
@@ -85,20 +85,20 @@ for (const kind of [deployment, replicaSet, cloneSet]) {
   });
 }
 
-test('#739: Pods that have ended take nobody’s place', async () => {
+test('#739: finished Pods do not count in their subset', async () => {
   const replay = await spreadWorkload(cloneSet, 3, elastic);
   const { metadata } = active(replay.view()).find((each) => placementOf(each)?.subset === 'a')!;
-  // It is there until somebody has collected it.
+  // A finalizer keeps the Pod.
   await replay.patchPod(metadata.name!, { metadata: { finalizers: ['example.com/stays'] } });
   await replay.patch(pod, metadata.name!, { status: { phase: 'Failed' } }, 'status');
   await replay.until('another takes its place', (view) => inGroups(active(view)) === 'a 2 b 1', 3 * minute);
 });
 
-test('the next Pod of a Job takes the place of the one that has ended', async () => {
+test('the next Pod of a Job gets the subset of the finished one', async () => {
   const replay = await openReplay();
   await spread(replay, job, elastic);
   const pods = template(old, { spec: { restartPolicy: 'Never' } });
-  // A Job finds its Pods by itself.
+  // A Job generates its own selector.
   await make(replay, job, { parallelism: 3, completions: 9, selector: undefined, template: pods });
   for (let round = 0; round < 4; round++) {
     await replay.until('three are at work', (view) => ready(view).length === 3, 3 * minute);
@@ -109,7 +109,7 @@ test('the next Pod of a Job takes the place of the one that has ended', async ()
   }
 });
 
-test('#1047, #1083: Pods that were there before fill groups up to their limit, and get what these add', async () => {
+test('#1047, #1083: existing Pods fill subsets up to their limit and get their patches', async () => {
   const replay = await openReplay();
   await make(replay, cloneSet, { replicas: 4 });
   await replay.until('all Pods are ready', (view) => ready(view).length === 4, 3 * minute);
@@ -122,7 +122,7 @@ test('#1047, #1083: Pods that were there before fill groups up to their limit, a
   assert.ok(active(replay.view()).every(({ metadata }) => metadata.labels?.['tier'] === 'cheap'));
 });
 
-test('#1066: Pods of a group without an end cost no writes', async () => {
+test('#1066: Pods of a subset without a limit cost no writes', async () => {
   const replay = await spreadWorkload(cloneSet, 1, [subset('a', 1), subset('b')]);
   let writes = 0;
   let made = 0;
@@ -133,14 +133,14 @@ test('#1066: Pods of a group without an end cost no writes', async () => {
   await replay.change({ replicas: 21 });
   await replay.until('all Pods are ready', (view) => ready(view).length === 21, 3 * minute);
   assert.equal(made, 20);
-  // What the controller counts is all that is written, and many Pods are counted together.
+  // Only the controller's counts are written, and many Pods are counted in one write.
   assert.ok(writes < made, `${writes} writes`);
 });
 
-test('#2129: Pods that are deleted and made again as fast as can be all find a seat', async () => {
+test('#2129: Pods that are deleted and recreated quickly all get a subset', async () => {
   const replay = await spreadWorkload(cloneSet, 6, [subset('a', 3), subset('b', 3)]);
   for (let round = 0; round < 10; round++) {
-    // What one sees of the other comes late, and never equally late.
+    // The watch events of the webhook and of the controller are late, by different times.
     replay.world.setWeather('manager', { latencyMs: [1, 40 * round + 1] });
     const gone = active(replay.view()).slice(0, 1 + (round % 3));
     for (const { metadata } of gone) await replay.deletePod(metadata.name!, { gracePeriodSeconds: round % 2 });
@@ -149,10 +149,10 @@ test('#2129: Pods that are deleted and made again as fast as can be all find a s
   }
 });
 
-test('#1807: a Pod whose owner is not in sight yet is sent like any other', async () => {
+test('#1807: a Pod whose owner is not in the cache yet gets a subset', async () => {
   const replay = await openReplay();
   await spread(replay, deployment, elastic);
-  // ReplicaSets come into the manager's sight long after their Pods are made.
+  // ReplicaSets reach the manager's cache long after their Pods are created.
   replay.world.setWeather('manager', { latencyMs: [500, 2000] });
   await make(replay, deployment, { replicas: 4 });
   await replay.until('all Pods are ready', (view) => ready(view).length === 4, 10 * minute);
@@ -165,7 +165,7 @@ const patching = (name: string) => {
   return [{ ...subset('a'), ...(patch ? { patch } : {}) }];
 };
 for (const kind of [cloneSet, statefulSet, advancedStatefulSet]) {
-  test(`#1740, #1965, #2539: patches are tried on the template and the claims of a ${apiVersionOf(kind)} ${kind.kind}`, async () => {
+  test(`#1740, #1965, #2539: patches are validated against the template and the PVC templates of a ${apiVersionOf(kind)} ${kind.kind}`, async () => {
     const replay = await openReplay();
     const more = kind === cloneSet ? {} : { serviceName: 'web' };
     await make(replay, kind, { replicas: 0, template: template(old, stored), volumeClaimTemplates: claims, ...more });
@@ -178,13 +178,13 @@ for (const kind of [cloneSet, statefulSet, advancedStatefulSet]) {
   });
 }
 
-test('#1098: groups without limits may be adaptive', async () => {
+test('#1098: subsets without limits may be adaptive', async () => {
   const replay = await openReplay();
   const scheduleStrategy = { type: 'Adaptive', adaptive: { rescheduleCriticalSeconds: 30 } };
   await spread(replay, cloneSet, [subset('a'), subset('b')], { scheduleStrategy });
 });
 
-test('#1877: the priority of Pods that are given another class is that of the class', async () => {
+test('#1877: Pods that are patched with another PriorityClass get its priority', async () => {
   const replay = await openReplay();
   await replay.during(replay.client().create(priorityClass, { metadata: { name: 'high' }, value: 1000 }));
   const patch = { spec: { priorityClassName: 'high' } } as unknown as WorkloadSpreadSubset['patch'];
@@ -195,7 +195,7 @@ test('#1877: the priority of Pods that are given another class is that of the cl
   assert.deepEqual([made?.spec?.priorityClassName, made?.spec?.priority], ['high', 1000]);
 });
 
-test('#836, #1967, #2009: a group is added, and a path leads nowhere', async () => {
+test('#836, #1967, #2009: a subset can be added, and an unresolvable path changes nothing', async () => {
   const replay = await spreadWorkload(cloneSet, 3, [subset('a', 2), subset('b')]);
   const subsets = [subset('new', 1), subset('a', 2), subset('b')];
   await replay.patch(workloadSpread, 'web', { spec: { subsets } });
@@ -210,7 +210,7 @@ test('#836, #1967, #2009: a group is added, and a path leads nowhere', async () 
   await replay.until('the new one is filled', (view) => counted(view) === 'new 1/0 a 2/0 b 1/-1', 10 * minute);
 });
 
-test('#1566: with the gate closed there are none, and Pods are made as they are', async () => {
+test('#1566: with the feature gate disabled, WorkloadSpreads are rejected and Pods are not changed', async () => {
   const replay = await openReplay({ gates: () => ({ WorkloadSpread: false }) });
   await assert.rejects(spread(replay, cloneSet, elastic), /feature-gate WorkloadSpread is not enabled/);
   await make(replay, cloneSet, { replicas: 1 });
@@ -218,7 +218,7 @@ test('#1566: with the gate closed there are none, and Pods are made as they are'
   assert.equal(inGroups(active(replay.view())), '- 1');
 });
 
-test('a manager that is killed again and again loses count of nothing', async () => {
+test('a manager that crashes repeatedly keeps its counts', async () => {
   const replay = await openReplay();
   await spread(replay, cloneSet, [subset('a', 4), subset('b', 4)]);
   await make(replay, cloneSet, { replicas: 8 });
