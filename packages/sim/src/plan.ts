@@ -1,4 +1,4 @@
-/** A plan of what happens in a world, as people write it: faults, and what users do. `docs/simulator.md` shows one. */
+/** A plan of what happens in a world: faults, and what users do. `docs/contributing/simulator.md` shows one. */
 import { parseYaml } from '@kruise/schema/yaml-text';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { type Fault, faultKinds } from './faults.ts';

@@ -1,6 +1,6 @@
 /**
  * What a Pod's annotations script: `sim.kruise.io/<key>` for all of its containers, `<container>.sim.kruise.io/<key>`
- * for one. `docs/simulated-runtime.md` has the list for users.
+ * for one. `docs/reference/simulated-runtime.md` has the list for users.
  */
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { ParseError } from '@kruise/values/parse-error';
