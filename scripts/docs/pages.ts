@@ -63,7 +63,7 @@ export function deadLinks(root: string, pages: readonly Page[]): readonly string
       if (target === undefined) return [];
       const isDead =
         normalize(target.file).startsWith('..') ||
-        !existsSync(join(root, target.file)) ||
+        (!byFile.has(target.file) && !existsSync(join(root, target.file))) ||
         (target.anchor !== undefined &&
           byFile.has(target.file) &&
           !byFile.get(target.file)!.headings.some(({ anchor }) => anchor === target.anchor));
