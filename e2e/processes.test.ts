@@ -1,6 +1,6 @@
 /**
  * The cluster in pieces: etcd, two API servers, and every component a process of its own with credentials of its own,
- * two of each that elects a leader. See docs/operations.md.
+ * two of each that elects a leader. See docs/how-to/run-a-cluster.md.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';

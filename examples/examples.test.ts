@@ -61,7 +61,7 @@ test('a first controller takes no more than 25 lines', () => {
 });
 
 test('the guide shows the example as it is', () => {
-  const guide = readFileSync(new URL('../docs/controllers.md', import.meta.url), 'utf8');
+  const guide = readFileSync(new URL('../docs/how-to/write-a-controller.md', import.meta.url), 'utf8');
   const shown = /<!-- examples\/hello-world\.ts -->\n```ts\n(.*?)```/s.exec(guide)?.[1];
   assert.equal(shown, readFileSync(new URL('hello-world.ts', import.meta.url), 'utf8'));
 });

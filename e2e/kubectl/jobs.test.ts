@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { hasTool } from '../cluster.ts';
 import { type Kubectl, spaceOf, startKubectl, table } from './kubectl.ts';
 
-const page = readFileSync(new URL('../../docs/jobs.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/concepts/jobs.md', import.meta.url), 'utf8');
 const [broadcast = '', cron = '', ephemeral = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
   ([, text = '']) => text,
 );

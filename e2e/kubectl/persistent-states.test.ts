@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { hasTool } from '../cluster.ts';
 import { type Kubectl, spaceOf, startKubectl } from './kubectl.ts';
 
-const page = readFileSync(new URL('../../docs/persistentpodstate.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/concepts/persistentpodstate.md', import.meta.url), 'utf8');
 const [annotated = '', byHand = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, example]) => example!);
 
 const cache = `

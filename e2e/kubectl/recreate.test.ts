@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { hasTool } from '../cluster.ts';
 import { type Kubectl, spaceOf, startKubectl } from './kubectl.ts';
 
-const page = readFileSync(new URL('../../docs/containerrecreaterequest.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/concepts/containerrecreaterequest.md', import.meta.url), 'utf8');
 const [, request = ''] = /^```yaml\n([\s\S]*?)^```$/m.exec(page) ?? [];
 
 const pod = `

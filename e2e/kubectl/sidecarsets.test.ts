@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { hasTool } from '../cluster.ts';
 import { type Kubectl, spaceOf, startKubectl } from './kubectl.ts';
 
-const page = readFileSync(new URL('../../docs/sidecarset.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/concepts/sidecarset.md', import.meta.url), 'utf8');
 const examples = new Map(
   [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => [/name: (\w+)/.exec(text)?.[1] ?? '', text]),
 );

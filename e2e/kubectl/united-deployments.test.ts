@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { hasTool } from '../cluster.ts';
 import { type Kubectl, spaceOf, startKubectl } from './kubectl.ts';
 
-const page = readFileSync(new URL('../../docs/uniteddeployment.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/concepts/uniteddeployment.md', import.meta.url), 'utf8');
 const [zones = '', elastic = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
 
 if (hasTool('kubectl', 'what kubectl makes of UnitedDeployments')) {

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { hasTool } from '../cluster.ts';
 import { type Kubectl, spaceOf, startKubectl } from './kubectl.ts';
 
-const page = readFileSync(new URL('../../docs/workloadspread.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/concepts/workloadspread.md', import.meta.url), 'utf8');
 const [fixed = '', adaptive = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, example]) => example!);
 
 const workload = (apiVersion: string, kind: string, name: string, replicas: number) => `

@@ -1,4 +1,4 @@
-/** Plan of a simulation, as users write it: faults and user actions. `docs/simulator.md` has an example. */
+/** Plan of a simulation, as users write it: faults and user actions. `docs/contributing/simulator.md` has an example. */
 import { parseYaml } from '@kruise/schema/yaml-text';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { type Fault, faultKinds } from './faults.ts';

@@ -1,6 +1,6 @@
 /**
  * Simulation annotations of a Pod: `sim.kruise.io/<key>` for all its containers, `<container>.sim.kruise.io/<key>` for
- * one. `docs/simulated-runtime.md` documents them.
+ * one. `docs/reference/simulated-runtime.md` documents them.
  */
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { ParseError } from '@kruise/values/parse-error';
