@@ -34,7 +34,7 @@ export type ContainerWorld = {
    */
   mayHaveProgram(path: string): boolean;
   readonly user: { readonly uid: number; readonly gid: number };
-  /** Whether the container is privileged, and whether a setuid program may raise its privileges. */
+  /** Privileges: whether the container is privileged, and whether a setuid program may raise them. */
   readonly privileges: { readonly isPrivileged: boolean; readonly mayEscalate: boolean };
   readonly network: NetworkPeer;
   /** Listens on a port until it is released or the container exits. */
