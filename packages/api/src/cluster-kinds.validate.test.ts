@@ -25,9 +25,9 @@ import {
 describe('a PodDisruptionBudget', () => {
   const make = objectsOf<PodDisruptionBudget>(podDisruptionBudget, {});
   faultsAre((spec) => make({ spec }), validatePodDisruptionBudget, [
-    ['says what stays', { minAvailable: '50%' }, []],
+    ['needs a limit', { minAvailable: '50%' }, []],
     [
-      'says so in one way',
+      'has only one of the limits',
       { minAvailable: 1, maxUnavailable: 1 },
       [
         'spec: Invalid value: policy.PodDisruptionBudgetSpec{MinAvailable:1, MaxUnavailable:1}: minAvailable and maxUnavailable cannot be both set',
@@ -120,7 +120,7 @@ describe('an APIService', () => {
       ['metadata.name: Invalid value: "v1.a.example.com": must be `spec.version+"."+spec.group`: "v2.a.example.com"'],
     ],
     [
-      'of this server trusts nobody else',
+      'of this server has no CA bundle',
       { insecureSkipTLSVerify: true },
       ['spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have insecureSkipTLSVerify'],
     ],

@@ -21,7 +21,7 @@ const machines: { name: string; has: readonly string[]; named?: string; finds: r
     finds: ['/run/k3s/containerd.sock'],
   },
   { name: 'not the one that is named', has: ['/run/containerd.sock'], named: 'crio.sock', finds: [] },
-  { name: 'a runtime nobody knows', has: ['/run/docker.sock'], finds: [] },
+  { name: 'an unknown runtime', has: ['/run/docker.sock'], finds: [] },
 ];
 for (const { name, has, named, finds } of machines) {
   test(`a machine with ${name} has ${finds.length} sockets`, () => {

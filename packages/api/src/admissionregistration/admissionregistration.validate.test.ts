@@ -81,7 +81,7 @@ describe('a webhook', () => {
       ['webhooks[0].timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds'],
     ],
     [
-      'says once what it is for',
+      'has each operation once',
       { rules: [{ ...rule, resources: ['*', 'pods'] }] },
       [
         'webhooks[0].rules[0].resources: Invalid value: []string{"*", "pods"}: if \'*\' is present, must not specify other resources without subresources',
@@ -94,7 +94,7 @@ describe('a webhook', () => {
     ],
   ]);
   changeFaultsAre(withWebhook, (object, old) => validateWebhookConfigurationUpdate(object, old, check), [
-    ['may do what it did before', { sideEffects: 'Some' }, { sideEffects: 'Some', timeoutSeconds: 5 }, []],
+    ['may keep stored settings', { sideEffects: 'Some' }, { sideEffects: 'Some', timeoutSeconds: 5 }, []],
     [
       'keeps conditions that no longer compile',
       { matchConditions: [{ name: 'c', expression: 'bad' }] },
@@ -128,7 +128,7 @@ describe('a policy', () => {
       ['spec.variables[0].name: Invalid value: "in": name is not a valid CEL identifier'],
     ],
     [
-      'says in one line what is wrong',
+      'has a message of one line',
       { validations: [{ expression: 'true', message: 'a\nb' }] },
       ['spec.validations[0].message: Invalid value: "a\\nb": message must not contain line breaks'],
     ],
@@ -188,9 +188,9 @@ describe('a binding of a policy', () => {
   );
   const withSpec = (spec: Json) => make({ spec: { policyName: 'p', validationActions: ['Deny'], ...spec } });
   faultsAre(withSpec, validateValidatingAdmissionPolicyBinding, [
-    ['says what follows', {}, []],
+    ['has validation actions', {}, []],
     [
-      'says something',
+      'needs a validation or an audit annotation',
       { validationActions: [] },
       ['spec.validationActions: Required value: at least one validation action is required'],
     ],

@@ -100,14 +100,14 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'a strategy nobody knows',
+    name: 'an unknown strategy',
     causes: validateDeployment(someDeployment({ strategy: { type: 'Magic' } })),
     faults: [
       'spec.strategy: Unsupported value: apps.DeploymentStrategy{Type:"Magic"}: supported values: "Recreate", "RollingUpdate"',
     ],
   },
   {
-    name: 'a rolling update of what is recreated',
+    name: 'a rolling update of the type Recreate',
     causes: validateDeployment(someDeployment({ strategy: { type: 'Recreate', rollingUpdate: {} } })),
     faults: ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
   },
@@ -151,7 +151,7 @@ const rows: readonly Row[] = [
     faults: [noEnd],
   },
   {
-    name: 'a change to such a ReplicaSet, told twice,',
+    name: 'an update of such a ReplicaSet, reported twice,',
     causes: validateReplicaSetUpdate(someReplicaSet({ template: ending }), someReplicaSet()),
     faults: [noEnd, noEnd],
   },
@@ -170,12 +170,12 @@ const rows: readonly Row[] = [
     faults: ['metadata.name: Invalid value: "a.b": must not contain dots'],
   },
   {
-    name: 'a policy nobody knows',
+    name: 'an unknown policy',
     causes: validateStatefulSet(someStatefulSet({ podManagementPolicy: 'x' })),
     faults: ["spec.podManagementPolicy: Invalid value: \"x\": must be 'OrderedReady' or 'Parallel'"],
   },
   {
-    name: 'a StatefulSet\u2019s Pod without image, which its Pods will be asked for,',
+    name: 'a StatefulSet\u2019s Pod template without image, which is checked at the creation of Pods,',
     causes: validateStatefulSet(
       someStatefulSet({ template: { metadata: { labels }, spec: { containers: [{ name: 'main' }] } } }),
     ),
@@ -195,7 +195,7 @@ const rows: readonly Row[] = [
   },
   { name: 'a DaemonSet', causes: validateDaemonSet(someDaemonSet()), faults: [] },
   {
-    name: 'a DaemonSet that both surges and takes down',
+    name: 'a DaemonSet with both maxSurge and maxUnavailable',
     causes: validateDaemonSet(someDaemonSet({ updateStrategy: rolling({ maxUnavailable: 1, maxSurge: 1 }) })),
     faults: [
       'spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: intstr.IntOrString{Type:0, IntVal:1, StrVal:""}: may not be set when maxUnavailable is non-zero',

@@ -14,7 +14,7 @@ const withSpec = (spec: Json) => make({ spec: { ...sound, ...spec } });
 describe('an autoscaler', () => {
   faultsAre(withSpec, validateHorizontalPodAutoscaler, [
     ['scales by the use of CPU', {}, []],
-    ['has the usual policies where nothing is said of them', { behavior: { scaleUp: {} } }, []],
+    ['has the default policies if none are given', { behavior: { scaleUp: {} } }, []],
     [
       'has a policy where policies are given',
       { behavior: { scaleUp: { policies: [] } } },
@@ -53,7 +53,7 @@ describe('an autoscaler', () => {
       ],
     ],
     [
-      'looks back an hour at most',
+      'has a stabilization window of at most an hour',
       { behavior: { scaleDown: { stabilizationWindowSeconds: 3601 } } },
       ['spec.behavior.scaleDown.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600'],
     ],

@@ -194,7 +194,7 @@ const statuses: readonly {
     ],
   },
   {
-    name: 'a Job that is resumed starts anew',
+    name: 'a resumed Job gets a new start time',
     old: { startTime: started, conditions: [done('Suspended')] },
     now: { startTime: finished, conditions: [{ ...done('Suspended'), status: 'False' }] },
     faults: [],
@@ -206,7 +206,7 @@ const statuses: readonly {
     faults: ['status.startTime: Required value: startTime cannot be removed for unsuspended job'],
   },
   {
-    name: 'a Job that goes on does not start anew',
+    name: 'a running Job keeps its start time',
     old: { startTime: started },
     now: { startTime: finished },
     faults: ['status.startTime: Required value: startTime cannot be removed for unsuspended job'],

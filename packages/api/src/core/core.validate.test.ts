@@ -221,7 +221,7 @@ describe('a PersistentVolume', () => {
       ['spec.nfs: Forbidden: may not specify more than 1 volume type'],
     ],
     [
-      'of one node says which',
+      'of one node needs a node affinity',
       { hostPath: null, local: { path: '/data' } },
       ['spec.nodeAffinity: Required value: Local volume requires node affinity'],
     ],
@@ -266,7 +266,7 @@ describe('a ResourceQuota', () => {
   const make = objectsOf<ResourceQuota>(resourceQuota, {});
   const withSpec = (spec: Json) => make({ spec });
   faultsAre(withSpec, validateResourceQuota, [
-    ['limits what is known', { hard: { pods: '1', 'requests.cpu': '1', 'count/widgets.example.com': '3' } }, []],
+    ['limits known resources', { hard: { pods: '1', 'requests.cpu': '1', 'count/widgets.example.com': '3' } }, []],
     [
       'counts in whole numbers',
       { hard: { pods: '1500m' } },
@@ -324,7 +324,7 @@ describe('a LimitRange', () => {
       ["spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'"],
     ],
     [
-      'of claims is about storage',
+      'of PVCs limits storage',
       { type: 'PersistentVolumeClaim', max: { cpu: '1' } },
       [
         'spec.limits[0].limits: Required value: either minimum or maximum storage value is required, but neither was provided',
@@ -354,14 +354,14 @@ describe('an Event', () => {
     type: 'Normal',
   };
   faultsAre(make, validateEvent, [
-    ['of long ago says little', {}, []],
+    ['of the old form needs little', {}, []],
     [
-      'is in the namespace of what it is about',
+      'is in the namespace of its object',
       { involvedObject: { namespace: 'other' } },
       ['involvedObject.namespace: Invalid value: "other": does not match event.namespace'],
     ],
     [
-      'with a time says who, what and why',
+      'with a time needs a controller, an action and a reason',
       { eventTime: full.eventTime },
       [
         'reportingComponent: Required value',

@@ -63,10 +63,10 @@ const updates: readonly {
   readonly status: Json;
   readonly faults: readonly string[];
 }[] = [
-  { name: 'a bound claim may grow', old: {}, now: storage('3Gi'), status: bound, faults: [] },
-  { name: 'a claim that is not bound may not', old: {}, now: storage('3Gi'), status: {}, faults: [immutable] },
+  { name: 'a bound PVC may grow', old: {}, now: storage('3Gi'), status: bound, faults: [] },
+  { name: 'a PVC that is not bound may not grow', old: {}, now: storage('3Gi'), status: {}, faults: [immutable] },
   {
-    name: 'growth that has not happened may be taken back',
+    name: 'growth that has not happened may be reverted',
     old: {},
     now: storage('1536Mi'),
     status: bound,
@@ -79,9 +79,9 @@ const updates: readonly {
     status: bound,
     faults: ['spec.resources.requests.storage: Forbidden: field can not be less than status.capacity'],
   },
-  { name: 'a claim may be bound', old: {}, now: { volumeName: 'v' }, status: {}, faults: [] },
+  { name: 'a PVC may be bound', old: {}, now: { volumeName: 'v' }, status: {}, faults: [] },
   {
-    name: 'a claim may not be bound again',
+    name: 'a PVC may not be bound again',
     old: { volumeName: 'v' },
     now: { volumeName: 'w' },
     status: bound,

@@ -26,7 +26,7 @@ const updates: readonly {
   },
   { name: 'a toleration may be added', old: {}, now: { tolerations: [{ key: 'a', operator: 'Exists' }] }, faults: [] },
   {
-    name: 'a toleration may not be taken away',
+    name: 'a toleration may not be removed',
     old: { tolerations: [{ key: 'a', operator: 'Exists' }] },
     now: {},
     faults: ['spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds'],
@@ -39,7 +39,7 @@ const updates: readonly {
     faults: ['spec.activeDeadlineSeconds: Invalid value: 6: must be less than or equal to previous value'],
   },
   {
-    name: 'a deadline may not be taken away',
+    name: 'a deadline may not be removed',
     old: { activeDeadlineSeconds: 5 },
     now: {},
     faults: ['spec.activeDeadlineSeconds: Invalid value: "null": must not update from a positive integer to nil value'],
@@ -54,7 +54,7 @@ const updates: readonly {
       'spec.containers: Forbidden: pod updates may not add or remove containers',
     ],
   },
-  { name: 'a scheduling gate may be taken away', old: gated, now: { schedulingGates: [{ name: 'b' }] }, faults: [] },
+  { name: 'a scheduling gate may be removed', old: gated, now: { schedulingGates: [{ name: 'b' }] }, faults: [] },
   {
     name: 'a scheduling gate may not be added',
     old: {},
@@ -170,7 +170,7 @@ const sized = (requests: Json, limits: Json = {}) => withContainer({ resources: 
 const resizes = [
   { name: 'more may be requested', old: sized({ cpu: '1' }), now: sized({ cpu: '2' }), faults: [] },
   {
-    name: 'a request may not be taken away',
+    name: 'a request may not be removed',
     old: sized({ cpu: '1', memory: '1Gi' }),
     now: sized({ cpu: '1' }),
     faults: ['spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed'],

@@ -33,7 +33,7 @@ describe('a Service', () => {
       ['spec.ports[1].name: Duplicate value: "a"'],
     ],
     [
-      'takes no port 0',
+      'has no port 0',
       { ports: [{ port: 0, targetPort: 1 }] },
       ['spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive'],
     ],
@@ -49,8 +49,12 @@ describe('a Service', () => {
       { ports: [{ ...port, nodePort: 30001 }] },
       ["spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"],
     ],
-    ['that stands for a name needs one', { type: 'ExternalName' }, ['spec.externalName: Required value']],
-    ['that stands for a name may end it with a dot', { type: 'ExternalName', externalName: 'example.com.' }, []],
+    ['of the type ExternalName needs a name', { type: 'ExternalName' }, ['spec.externalName: Required value']],
+    [
+      'of the type ExternalName may have a name with a final dot',
+      { type: 'ExternalName', externalName: 'example.com.' },
+      [],
+    ],
     [
       'names its first address twice alike',
       { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.2'] },
@@ -131,7 +135,7 @@ describe('a change of a Service', () => {
   ]);
 });
 
-describe('what was filled in', () => {
+describe('allocated fields', () => {
   const before = withSpec({
     type: 'LoadBalancer',
     clusterIP: '10.0.0.1',
@@ -139,7 +143,7 @@ describe('what was filled in', () => {
     ports: [{ ...port, nodePort: 30001 }],
   });
 
-  test('is kept for whoever leaves it out', () => {
+  test('are kept if the client omits them', () => {
     const draft = structuredClone(withSpec({ type: 'LoadBalancer' })) as Draft<Service>;
     keepAllocations(draft, before);
     mirrorClusterIPs(draft, before);
@@ -147,7 +151,7 @@ describe('what was filled in', () => {
     assert.equal(draft.spec?.ports?.[0]?.nodePort, 30001);
   });
 
-  test('goes with the type it was for', () => {
+  test('are cleared with the type that needed them', () => {
     const draft = structuredClone({ ...before, spec: { ...before.spec, type: 'ClusterIP' } }) as Draft<Service>;
     prepareServiceForUpdate(draft, before);
     assert.equal(draft.spec?.ports?.[0]?.nodePort, undefined);

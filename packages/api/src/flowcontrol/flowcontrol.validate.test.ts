@@ -54,7 +54,7 @@ const cases: readonly [name: string, faults: readonly string[], expected: readon
     [`${path}: Required value: at least one of resourceRules and nonResourceRules has to be non-empty`],
   ],
   [
-    'a subject is what its kind says',
+    'a subject matches its kind',
     rule({ subjects: [{ kind: 'User', group: { name: 'g' } }] }),
     [
       `${path}.subjects[0].user: Required value: user is required when subject kind is 'User'`,

@@ -32,7 +32,7 @@ describe('an Ingress', () => {
   const at = 'spec.rules[0].http.paths[0]';
   faultsAre(withPath, validateIngress, [
     ['leads a path to a Service', {}, []],
-    ['says how paths match', { pathType: null }, [`${at}.pathType: Required value: pathType must be specified`]],
+    ['needs a path type', { pathType: null }, [`${at}.pathType: Required value: pathType must be specified`]],
     ['has paths from the root', { path: 'a' }, [`${at}.path: Invalid value: "a": must be an absolute path`]],
     ['has paths without dots', { path: '/a/../b' }, [`${at}.path: Invalid value: "/a/../b": must not contain '/../'`]],
     ['leads somewhere', { backend: {} }, [`${at}.backend: Invalid value: "": resource or service backend is required`]],

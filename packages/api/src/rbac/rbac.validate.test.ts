@@ -37,7 +37,7 @@ const clusterBinding = (ref: RoleRef, ...subjects: readonly Subject[]) =>
 const cases: readonly [name: string, faults: readonly string[], expected: readonly string[]][] = [
   ['a role may have a colon in its name', role({ verbs: ['get'], apiGroups: [''], resources: ['pods'] }), []],
   [
-    'a rule says what, where and on what',
+    'a rule needs verbs, API groups and resources',
     role({ verbs: [] }),
     [
       'rules[0].verbs: Required value: verbs must contain at least one value',

@@ -15,7 +15,7 @@ describe('a StorageClass', () => {
   const make = objectsOf<StorageClass>(storageClass, { provisioner: 'example.com/p' }, defaultStorageClass);
   const term = { matchLabelExpressions: [{ key: 'zone', values: ['a'] }] };
   faultsAre(make, validateStorageClass, [
-    ['names who provisions', {}, []],
+    ['needs a provisioner', {}, []],
     ['names someone', { provisioner: '' }, ['provisioner: Required value']],
     [
       'deletes or retains',
@@ -51,12 +51,12 @@ describe('a CSIDriver', () => {
   faultsAre(withSpec, validateCSIDriver, [
     ['may say nothing', {}, []],
     [
-      'asks for tokens that last',
+      'requests tokens of a minimum lifetime',
       { tokenRequests: [{ audience: 'a', expirationSeconds: 599 }] },
       ['spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes'],
     ],
     [
-      'asks once for an audience',
+      'requests one token for an audience',
       { tokenRequests: [{ audience: 'a' }, { audience: 'a' }] },
       ['spec.tokenRequests[1].audience: Duplicate value: "a"'],
     ],

@@ -20,22 +20,22 @@ const told = (containerID: string, conf?: string) => [
 const known: PodParts = { told: told('sim://1') };
 
 const cases: { name: string; now: PodParts; before?: PodParts | null; is: boolean }[] = [
-  { name: 'a container that nothing is told of', now: {}, is: true },
-  { name: 'a Pod that was there before and nothing is told of', now: {}, before: null, is: false },
+  { name: 'a container without reported metadata', now: {}, is: true },
+  { name: 'a Pod of the initial list without reported metadata', now: {}, before: null, is: false },
   {
-    name: 'a Pod that was there before and is told of wrongly',
+    name: 'a Pod of the initial list with invalid metadata',
     now: { told: told('sim://0') },
     before: null,
     is: true,
   },
-  { name: 'what is told already', now: known, is: false },
+  { name: 'a container with reported metadata', now: known, is: false },
   { name: 'another container', now: { told: told('sim://0') }, is: true },
-  { name: 'a container that has not been made', now: { ids: [undefined] }, is: false },
+  { name: 'a container that has not been created', now: { ids: [undefined] }, is: false },
   { name: 'a Pod without a status', now: { ids: [] }, is: false },
-  { name: 'a Pod on its way out', now: { isLeaving: true }, is: false },
-  { name: "somebody else's Pod", now: { group: 'apps' }, is: false },
+  { name: 'a terminating Pod', now: { isLeaving: true }, is: false },
+  { name: 'a Pod of another owner', now: { group: 'apps' }, is: false },
   {
-    name: "somebody else's Pod with a sidecar of ours",
+    name: 'a Pod of another owner with one of our sidecars',
     now: { group: 'apps', annotations: { 'kruise.io/sidecarset-hash': 'x' } },
     is: true,
   },
@@ -46,17 +46,17 @@ const cases: { name: string; now: PodParts; before?: PodParts | null; is: boolea
     is: true,
   },
   {
-    name: 'a label a container is told, and was started with',
+    name: 'a label that a container reads, unchanged since its start',
     now: { containers: [telling], labels: { conf: 'a' }, told: told('sim://1', 'a') },
     is: false,
   },
   {
-    name: 'a label that says something else than the container was told',
+    name: 'a label that differs from the value of the running container',
     now: { containers: [telling], labels: { conf: 'b' }, told: told('sim://1', 'a') },
     is: true,
   },
   {
-    name: 'a label that says again what the container was told',
+    name: 'a label that is set back to the value of the running container',
     now: { containers: [telling], labels: { conf: 'a' }, told: told('sim://1', 'a') },
     before: { containers: [telling], labels: { conf: 'b' }, told: told('sim://1', 'a') },
     is: true,

@@ -115,7 +115,7 @@ const walks: readonly {
     after: [recreating('a'), pending('b')],
   },
   {
-    is: 'takes a container for done when the Pod says that it is ready',
+    is: 'takes a container for recreated when the Pod status reports it as ready',
     before: [recreating('a'), pending('b')],
     found: [
       ['a', fresh('a')],
@@ -133,13 +133,13 @@ const walks: readonly {
     after: [recreating('a'), recreating('b')],
   },
   {
-    is: 'spares a container that has started anew by itself',
+    is: 'skips a container that has restarted by itself',
     before: [{ name: 'a', phase: 'Recreating' }, recreating('b')],
     found: both(fresh),
     after: [recreating('a'), recreating('b')],
   },
   {
-    is: 'stops it all the same if told so',
+    is: 'stops such a container with forceRecreate',
     before: [pending('a'), pending('b')],
     found: both(fresh),
     strategy: { forceRecreate: true },
@@ -161,7 +161,7 @@ const walks: readonly {
     phase: 'Completed',
   },
   {
-    is: 'goes on after one that failed if told so',
+    is: 'continues after a failed container with the failure policy Ignore',
     before: [{ name: 'a', phase: 'Failed' }, pending('b')],
     found: both(old),
     strategy: { failurePolicy: 'Ignore' },

@@ -54,7 +54,7 @@ const cases: readonly (readonly [is: string, traits: Traits, isAvailable: boolea
   ['has not started', { status: { phase: 'Pending' } }, false],
   ['is terminating', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }, false],
   ['is labelled as unavailable', { metadata: { labels: { 'unavailable-pod.kruise.io/drained': '' } } }, false],
-  ['runs the digest it asks for', { runs: [['main', pinned, 'app', `docker.io/library/app@${digest('a')}`]] }, true],
+  ['runs the digest of its spec', { runs: [['main', pinned, 'app', `docker.io/library/app@${digest('a')}`]] }, true],
   ['has an image ID with a scheme', { runs: [['main', pinned, 'app', `docker-pullable://${pinned}`]] }, true],
   ['runs another digest', { runs: [['main', pinned, 'app', `app@${digest('b')}`]] }, false],
   ['runs an image that cannot be compared', { runs: [['main', pinned, 'app', digest('b')]] }, true],

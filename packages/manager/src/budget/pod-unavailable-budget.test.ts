@@ -53,7 +53,7 @@ const free: {
 }[] = [
   { is: 'without a budget', budget: undefined },
   { is: 'of a Pod that is not ready', pod: podOf({ isReady: false }) },
-  { is: 'of a Pod that is taken for unavailable', pod: podOf({ labels: { 'unavailable-pod.kruise.io/x': '' } }) },
+  { is: 'of a Pod that counts as unavailable', pod: podOf({ labels: { 'unavailable-pod.kruise.io/x': '' } }) },
   { is: 'of a Pod that wants no protection', pod: podOf({ annotations: { 'pub.kruise.io/no-protect': 'True' } }) },
   {
     is: 'of a Pod the budget ignores',
@@ -62,7 +62,7 @@ const free: {
   },
   { is: 'where none must be available', budget: budgetOf({ unavailableAllowed: 0, desiredAvailable: 0 }) },
   {
-    is: 'of a Pod that was let go before',
+    is: 'of a Pod with a recorded deletion',
     budget: budgetOf({ unavailableAllowed: 0, disruptedPods: { a: '2026-01-01T00:00:00Z' } }),
     how: { isRecorded: true },
   },

@@ -124,7 +124,7 @@ const cases: { is: string; pod: Pod; obstacle?: RegExp }[] = [
     obstacle: /invalid/,
   },
   {
-    is: 'whose daemon says little of a container is judged by its image',
+    is: 'whose daemon reports no hash is checked by its image',
     pod: podOf([c1], {
       annotations: { ...written(), [runtimeContainersMetaAnnotation]: '{"containers":[{"name":"c1"}]}' },
       ...runs('app:v2', 'new-id'),
@@ -161,7 +161,7 @@ const withResources = (resources: Container['resources'] | undefined): Pod => {
 const vertical = featureGates({ InPlaceWorkloadVerticalScaling: true });
 const resizes: { is: string; resources: Container['resources'] | undefined; isDone: boolean }[] = [
   {
-    is: 'all that was asked for',
+    is: 'all requested resources',
     resources: { limits: { cpu: '1000m', memory: '1Gi' }, requests: { cpu: '0.5' } },
     isDone: true,
   },

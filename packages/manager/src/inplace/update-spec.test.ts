@@ -103,7 +103,7 @@ const replacing: { why: string; from?: PodTemplateSpec; to: PodTemplateSpec; all
     all: vertical,
   },
   {
-    why: 'a resource taken away',
+    why: 'a removed resource',
     from: before,
     to: templateOf([c1('foo1', resources({ cpu: '2' }, { cpu: '1', memory: '1Gi' }))]),
     all: vertical,

@@ -334,7 +334,7 @@ const policies: {
     gives: { requests: { memory: '100Mi' } },
   },
   {
-    name: 'requests that nobody has',
+    name: 'missing requests',
     containers: [main()],
     expr: { requests: { cpu: 'cpu*10%', memory: 'memory*10% + 10Mi' } },
     gives: { requests: { cpu: '0', memory: '10Mi' } },
@@ -354,7 +354,7 @@ const policies: {
     gives: /^failed to get target containers: invalid regex pattern "\(": error parsing/,
   },
   {
-    name: 'what cannot be multiplied',
+    name: 'values that cannot be multiplied',
     expr: { limits: { cpu: 'cpu*cpu' } },
     gives: /^failed to evaluate CPU limits expression: failed to parse expression "cpu\*cpu": multiplication of two/,
   },

@@ -46,7 +46,7 @@ const takings: {
   written?: readonly WorkloadSpreadSubsetStatus[];
 }[] = [
   {
-    when: 'the first group has one',
+    when: 'the first subset has a free place',
     spread: counted(subset('a', 2), subset('b', -1)),
     name: 'web-1',
     seat: 'a',
@@ -58,11 +58,11 @@ const takings: {
     seat: 'a by id',
     written: [subset('a', 1, { creatingPods: { id: time } }), subset('b', -1)],
   },
-  { when: 'the first group is full', spread: counted(subset('a', 0), subset('b', -1)), seat: 'b' },
-  { when: 'the first group is without nodes', spread: counted(subset('a', 2, closed), subset('b', -1)), seat: 'b' },
+  { when: 'the first subset is full', spread: counted(subset('a', 0), subset('b', -1)), seat: 'b' },
+  { when: 'the first subset is unschedulable', spread: counted(subset('a', 2, closed), subset('b', -1)), seat: 'b' },
   { when: 'all groups are full', spread: counted(subset('a', 0), subset('b', 0)), name: 'web-1', seat: undefined },
   {
-    when: 'it is being made already',
+    when: 'its creation is already recorded',
     spread: counted(subset('a', 1, { creatingPods: { 'web-1': time } }), subset('b', -1)),
     name: 'web-1',
     seat: 'a',
@@ -74,14 +74,14 @@ const takings: {
     seat: 'b',
   },
   {
-    when: 'nobody has counted yet',
+    when: 'the version has not been counted yet',
     spread: spreadOf([{ name: 'a', maxReplicas: '40%' }, { name: 'b' }]),
     name: 'web-1',
     seat: 'a',
     written: [subset('a', 1, { creatingPods: { 'web-1': time } }), subset('b', -1)],
   },
   {
-    when: 'nobody can tell how many there are',
+    when: 'the replicas are unknown',
     spread: spreadOf([{ name: 'a', maxReplicas: '40' }, { name: 'b' }]),
     seat: 'b',
   },
@@ -113,25 +113,25 @@ const leavings: {
   written?: readonly WorkloadSpreadSubsetStatus[];
 }[] = [
   {
-    when: 'its group is counted',
+    when: 'its subset is counted',
     spread: counted(subset('a', 0), subset('b', -1)),
     written: [subset('a', 1, { deletingPods: { 'web-1': time } }), subset('b', -1)],
   },
-  { when: 'its group is gone', spread: counted(subset('b', 0)) },
-  { when: 'its group has no end', spread: counted(subset('a', 0), subset('b', -1)), subset: 'b' },
+  { when: 'its subset is gone', spread: counted(subset('b', 0)) },
+  { when: 'its subset has no limit', spread: counted(subset('a', 0), subset('b', -1)), subset: 'b' },
   { when: 'that is noted already', spread: counted(subset('a', 0, { deletingPods: { 'web-1': time } })) },
   {
-    when: 'nobody has seen it yet',
+    when: 'the controller has not observed it yet',
     spread: counted(subset('a', 0, { creatingPods: { 'web-1': time, other: time } })),
     written: [subset('a', 1, { creatingPods: { other: time }, deletingPods: { 'web-1': time } })],
   },
   {
-    when: 'nobody has seen it yet, nor its name',
+    when: 'the controller has observed neither it nor its name yet',
     spread: counted(subset('a', 0, { creatingPods: { id: time } })),
     uid: 'id',
     written: [subset('a', 1, { creatingPods: {}, deletingPods: { 'web-1': time } })],
   },
-  { when: 'nobody has counted yet', spread: spreadOf([{ name: 'a', maxReplicas: 2 }]) },
+  { when: 'the version has not been counted yet', spread: spreadOf([{ name: 'a', maxReplicas: 2 }]) },
 ];
 for (const { when, spread, subset: own = 'a', uid = '', written } of leavings) {
   test(`a deleted Pod ${written ? 'releases its place' : 'changes nothing'} when ${when}`, () => {

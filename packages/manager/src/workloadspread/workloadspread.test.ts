@@ -38,7 +38,7 @@ test('the annotation of an assignment omits empty fields', () => {
 
 const versions: { is: string; kind: string; labels: Labels; version: string }[] = [
   { is: 'a ReplicaSet', kind: 'ReplicaSet', labels: { 'pod-template-hash': '7d' }, version: '7d' },
-  { is: 'a ReplicaSet of nobody', kind: 'ReplicaSet', labels: {}, version: 'versionIgnored' },
+  { is: 'a ReplicaSet without an owner', kind: 'ReplicaSet', labels: {}, version: 'versionIgnored' },
   {
     is: 'a ReplicaSet of revisions',
     kind: 'ReplicaSet',

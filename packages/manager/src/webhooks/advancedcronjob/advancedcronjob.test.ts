@@ -62,7 +62,7 @@ const cases: { is: string; spec: Partial<AdvancedCronJob['spec']>; says?: string
     says: 'spec.schedule: Invalid value: "TZ=UTC 0 0 * * *": cannot use both timeZone field and TZ or CRON_TZ in schedule',
   },
   {
-    is: 'where nobody lives',
+    is: 'in an unknown time zone',
     spec: { timeZone: 'Nowhere/Land' },
     says: 'spec.timeZone: Invalid value: "Nowhere/Land": unknown time zone Nowhere/Land',
   },
@@ -82,17 +82,17 @@ const cases: { is: string; spec: Partial<AdvancedCronJob['spec']>; says?: string
     says: 'spec.failedJobsHistoryLimit: Invalid value: -1: must be greater than or equal to 0',
   },
   {
-    is: 'that fetches images side by side',
+    is: 'that pulls images concurrently',
     spec: { template: images(), concurrencyPolicy: 'Allow' },
     says: 'spec.spec.concurrencyPolicy: Invalid value: "Allow": concurrencyPolicy should be Replace or Forbid, but current value is: Allow',
   },
   {
-    is: 'that fetches images for more than a day',
+    is: 'that pulls images for more than a day',
     spec: { template: images({ completionPolicy: { activeDeadlineSeconds: 86401 } }) },
     says: 'spec.template.imageListPullJobTemplate.spec.completionPolicy.activeDeadlineSeconds: Invalid value: 86401: activeDeadlineSeconds must be less than 86400, current value is: 86401',
   },
   {
-    is: 'that forgets that it fetched images',
+    is: 'that never deletes its image pulls',
     spec: { template: images({ completionPolicy: { ttlSecondsAfterFinished: 1 } }) },
     says: 'spec.template.imageListPullJobTemplate.spec.completionPolicy.ttlSecondsAfterFinished: Invalid value: 1: ttlSecondsAfterFinished is not supported in advancedCronJob',
   },

@@ -206,12 +206,12 @@ const faults: { is: string; spec: Spec; says?: RegExp }[] = [
     says: /duplicated key=a value=b/,
   },
   {
-    is: 'that fetches images by a percentage',
+    is: 'with a percentage as pre-download parallelism',
     spec: rolling({ inPlaceUpdateStrategy: { imagePreDownloadParallelism: '10%' } }),
     says: /does not support percentage value/,
   },
   {
-    is: 'that fetches images by a word',
+    is: 'with a word as pre-download parallelism',
     spec: rolling({ inPlaceUpdateStrategy: { imagePreDownloadParallelism: 'x' } }),
     says: /must be a valid integer/,
   },

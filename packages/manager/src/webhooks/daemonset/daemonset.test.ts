@@ -62,7 +62,7 @@ test('OnDelete gets no rolling update defaults', () => {
 });
 
 const accepted: { readonly name: string; readonly spec: object }[] = [
-  { name: 'one that says little', spec: {} },
+  { name: 'a minimal one', spec: {} },
   { name: 'a surge', spec: rolling({ maxSurge: 1, maxUnavailable: 0 }) },
   { name: 'in place', spec: rolling({ rollingUpdateType: 'InPlaceIfPossible' }) },
   { name: 'a share that is kept', spec: rolling({ partition: '30%' }) },

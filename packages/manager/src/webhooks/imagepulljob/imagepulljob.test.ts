@@ -109,7 +109,7 @@ const lists: { is: string; images: readonly string[]; says?: string }[] = [
   { is: 'of one twice', images: ['a', 'a'], says: 'images cannot have duplicate values' },
   { is: 'of 256', images: many, says: 'the maximum number of images cannot > 255' },
   {
-    is: 'of what is none',
+    is: 'with an invalid image',
     images: ['app', `${'a'.repeat(64)}`],
     says: `invalid image ${'a'.repeat(64)}: invalid repository name (${'a'.repeat(64)}), cannot specify 64-byte hexadecimal strings`,
   },

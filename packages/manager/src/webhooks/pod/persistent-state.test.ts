@@ -96,7 +96,7 @@ test('a Pod gets affinity to the topology of the previous Pod of its name', asyn
   const others: readonly (readonly [string, Pod])[] = [
     ['of another name', newPod('web-2')],
     ['of which no labels are known', newPod('web-1')],
-    ['of nobody', newPod('web-0', {}, [])],
+    ['without an owner', newPod('web-0', {}, [])],
     ['of another workload', newPod('web-0', {}, [{ ...owner, name: 'other' }])],
     ['of a StatefulSet of Kruise', newPod('web-0', {}, [{ ...owner, apiVersion: 'apps.kruise.io/v1beta1' }])],
   ];

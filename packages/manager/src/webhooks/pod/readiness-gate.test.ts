@@ -32,8 +32,13 @@ const cases: { is: string; pod: Pod; all?: boolean; gates: readonly string[] }[]
   },
   { is: 'that has the gate', pod: ownedBy('apps.kruise.io/v1alpha1', ['KruisePodReady']), gates: ['KruisePodReady'] },
   { is: 'of a ReplicaSet', pod: ownedBy('apps/v1'), gates: [] },
-  { is: 'of nobody', pod: ownedBy(undefined), gates: [] },
-  { is: 'of nobody, where all Pods are meant,', pod: ownedBy(undefined), all: true, gates: ['KruisePodReady'] },
+  { is: 'without an owner', pod: ownedBy(undefined), gates: [] },
+  {
+    is: 'without an owner, with the gate for all Pods,',
+    pod: ownedBy(undefined),
+    all: true,
+    gates: ['KruisePodReady'],
+  },
 ];
 for (const { is, pod, all = false, gates } of cases) {
   test(`a Pod ${is} has gates [${gates.join(' ')}]`, () => {

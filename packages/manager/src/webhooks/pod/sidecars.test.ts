@@ -99,7 +99,7 @@ const revisions: {
   labels?: { readonly [key: string]: string };
   images: string;
 }[] = [
-  { name: 'a revision that is asked for', images: 'side:v1 app' },
+  { name: 'the selected revision', images: 'side:v1 app' },
   {
     name: 'the present one for chosen Pods',
     policy: 'Partial',

@@ -82,7 +82,7 @@ const cases: readonly (readonly [is: string, spec: PodUnavailableBudgetSpec, fau
     [/^spec.minAvailable: Invalid value: .*must not be greater than 100%$/],
   ],
   [
-    'protects from what is no operation',
+    'protects from an unknown operation',
     { selector, maxUnavailable: 1, protectOperations: ['DELETE', 'BOGUS' as 'EVICT'] },
     [
       /^spec.protectOperations\[1\]: Unsupported value: "BOGUS": supported values: "DELETE", "UPDATE", "EVICT", "RESIZE"$/,

@@ -45,7 +45,7 @@ const source = (fieldPath: string) => side({ transferEnv: [{ sourceContainerName
 const bad = { matchExpressions: [{ key: 'a', operator: 'NotIn', values: ['not ok!'] }] } as LabelSelector;
 
 const alone: { is: string; set: SidecarSet; says: RegExp | '' }[] = [
-  { is: 'that says little', set: set(), says: '' },
+  { is: 'with the minimal spec', set: set(), says: '' },
   { is: 'with init containers alone', set: set({ containers: [], initContainers: [side()] }), says: '' },
   { is: 'with a dotted name', set: set({}, { name: 'a.b' }), says: /^metadata.name: .*sidecarset name must consist/ },
   { is: 'with a long name', set: set({}, { name: 'a'.repeat(64) }), says: /must be no more than 63 characters$/ },
@@ -204,12 +204,12 @@ const alone: { is: string; set: SidecarSet; says: RegExp | '' }[] = [
   },
   { is: 'that patches nothing', set: set({ patchPodMetadata: [{}] }), says: /no annotations defined for SidecarSet$/ },
   {
-    is: 'that patches what is no annotation',
+    is: 'that patches an invalid annotation',
     set: set({ patchPodMetadata: [{ annotations: { 'a b': '1' } }] }),
     says: /^patchPodMetadata.annotations: Invalid value: "a b"/,
   },
   {
-    is: 'on trial for nobody',
+    is: 'without a base',
     set: set({ updateStrategy: { type: 'NotUpdate' } }, { annotations: base }),
     says: /^metadata: .*failed: SidecarSet.apps.kruise.io "base" not found$/,
   },
@@ -257,7 +257,7 @@ const updates: { name: string; to: SidecarSet; says: RegExp | '' }[] = [
     says: /^spec.containers.name: .*"x": container x is not found$/,
   },
   {
-    name: 'no pair is made of one container',
+    name: 'a sidecar cannot become a hot-upgrade pair',
     to: set({ containers: [hot] }),
     says: /container side upgradeType is immutable$/,
   },

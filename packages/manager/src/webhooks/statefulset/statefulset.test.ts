@@ -86,7 +86,7 @@ const rolling = (rollingUpdate: NonNullable<NonNullable<Spec['updateStrategy']>[
 const parallel: Spec = { podManagementPolicy: 'Parallel' };
 
 const accepted: { readonly name: string; readonly spec: Spec }[] = [
-  { name: 'one that says little', spec: {} },
+  { name: 'a minimal one', spec: {} },
   {
     name: 'more than all Pods unavailable, in parallel',
     spec: { ...parallel, ...rolling({ maxUnavailable: '120%' }) },
@@ -137,7 +137,7 @@ const refused: { readonly name: string; readonly spec: object; readonly fault: R
     fault: /should not be less than 1/,
   },
   {
-    name: 'a word for a number',
+    name: 'a word instead of a number',
     spec: { ...parallel, ...rolling({ maxUnavailable: 'x' }) },
     fault:
       /getValueFromIntOrPercent error: invalid value for IntOrString: invalid value "x": strconv\.Atoi: parsing "x"/,

@@ -76,14 +76,14 @@ test('given values are kept', () => {
 });
 
 const leasts: readonly { is: string; subsets: readonly Subset[]; result: readonly unknown[] }[] = [
-  { is: 'no domain has a least where none has a bound', subsets: [{ name: 'a' }], result: [undefined] },
+  { is: 'no subset has minReplicas if none has a limit', subsets: [{ name: 'a' }], result: [undefined] },
   {
     is: 'all domains have a least where one has a most',
     subsets: [{ name: 'a', maxReplicas: 2 }, { name: 'b' }, { name: 'c', minReplicas: '10%' }],
     result: [0, 0, '10%'],
   },
   {
-    is: 'none is filled in where a domain has a share',
+    is: 'no default is set if a subset has replicas',
     subsets: [
       { name: 'a', maxReplicas: 2 },
       { name: 'b', replicas: 1 },
@@ -148,7 +148,7 @@ const sound: readonly { is: string; spec: Spec }[] = [
   { is: 'StatefulSets of Kubernetes', spec: { template: templateOf('statefulSetTemplate') } },
   { is: 'StatefulSets of Kruise', spec: { template: templateOf('advancedStatefulSetTemplate') } },
   { is: 'Deployments', spec: { template: templateOf('deploymentTemplate') } },
-  { is: 'no domain at all', spec: { topology: {} } },
+  { is: 'no subset at all', spec: { topology: {} } },
   { is: 'shares', spec: subsetsOf({ name: 'a', replicas: '25%' }, { name: 'b', replicas: 3 }) },
   { is: 'bounds', spec: subsetsOf({ name: 'a', minReplicas: 1, maxReplicas: '50%' }, b) },
   { is: 'Pods that are given to other domains', spec: adaptive([{ name: 'a', maxReplicas: 2 }, b], reserving) },

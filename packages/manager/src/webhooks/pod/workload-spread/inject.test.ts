@@ -50,7 +50,7 @@ const nodes: { is: string; subset: Partial<WorkloadSpreadSubset>; pod?: Partial<
     made: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required('b') } } },
   },
   {
-    is: 'nodes of those the Pod asks for',
+    is: 'a conjunction with its own node terms',
     subset: { requiredNodeSelector: term('c') },
     pod: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required('a', 'b') } } },
     made: {
