@@ -1,4 +1,4 @@
-/** The whole cluster in one process, killed again and again while people use it. */
+/** Kills a whole cluster in one process repeatedly while users change workloads. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
@@ -36,7 +36,7 @@ const workloads: readonly Workload[] = [
 
 const container = (image: string) => ({ containers: [{ name: 'main', image }] });
 
-/** Makes a workload, and scales and updates it, as fast as answers come, until told to stop. */
+/** Creates a workload, then scales and updates it as fast as responses arrive, until it is stopped. */
 async function use(client: Client, { kind, name, spec }: Workload, count: Count, random: Random, signal: AbortSignal) {
   const metadata = { name, namespace };
   const labels = { app: name };
@@ -58,7 +58,7 @@ async function use(client: Client, { kind, name, spec }: Workload, count: Count,
   }
 }
 
-/** A workload, as far as it is looked at here. */
+/** The parts of a workload that the test reads. */
 type Looked = KubernetesObject & {
   readonly spec: { readonly replicas: number; readonly template: { readonly spec: Pod['spec'] } };
   readonly status?: { readonly [figure: string]: number | undefined };
@@ -66,7 +66,7 @@ type Looked = KubernetesObject & {
 
 const imageOf = (spec: Pod['spec']) => spec?.containers[0]?.image;
 
-/** What is not yet as it should be; nothing, once all is. */
+/** Returns the first deviation from the desired state; undefined after convergence. */
 async function unrest(client: Client): Promise<string | undefined> {
   const { items: pods } = await client.list(pod, { namespace });
   for (const { kind, name } of workloads) {
@@ -103,7 +103,7 @@ test(`a cluster that is killed ${rounds} times while it is used loses nothing, a
     ...workloads.map((each) => use(client, each, counts.get(each.name)!, seededRandom(each.name), stop.signal)),
   ]);
   for (let round = 0; round < rounds; round++) {
-    // From the midst of a start to well into a rollout.
+    // From the middle of a start to well into a rollout.
     await sleep(random.next() * 1500);
     await cluster.kill();
     cluster = await startCluster(home, [], { program });
@@ -125,7 +125,7 @@ test(`a cluster that is killed ${rounds} times while it is used loses nothing, a
     await sleep(50);
   }
   const { items: pods } = await client.list(pod, { namespace });
-  // What ran in the process that was killed is gone with it: every container was started by the last one, once.
+  // Containers of the killed process are gone: every container was started once, by the last process.
   for (const { metadata, status } of pods) {
     const [main] = status?.containerStatuses ?? [];
     const began = Date.parse(main?.state?.running?.startedAt ?? '');

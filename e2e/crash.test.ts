@@ -14,7 +14,7 @@ const rounds = Number(process.env.KRUISE_CRASH_ROUNDS ?? 8);
 const writers = 32;
 const namespace = 'default';
 
-/** What a watcher saw, resuming after each crash from the last revision it had seen. */
+/** Collects the events of a watch, which resumes after each crash from the last resourceVersion. */
 async function watch(
   client: Client,
   from: string,
@@ -38,7 +38,7 @@ async function watch(
   }
 }
 
-test(`loses nothing it acknowledged when it is killed ${rounds} times under load`, async (context) => {
+test(`the API server loses no acknowledged write when it is killed ${rounds} times under load`, async (context) => {
   const home = temporaryHome();
   context.after(() => rmSync(home, { recursive: true }));
   const random = seededRandom(rounds);

@@ -1,4 +1,4 @@
-/** Writers who remember what they were told, to be compared with what is stored when servers have been killed. */
+/** Writers that record acknowledged writes, to compare them with the stored objects after crashes. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
@@ -6,7 +6,7 @@ import type { Client } from '@kruise/client/client';
 import { TransportError } from '@kruise/client/http-transport';
 import { StatusError } from '@kruise/machinery/status';
 
-/** What writers know: what was acknowledged, and at which revision. */
+/** Records of the writers: acknowledged writes and their resourceVersions. */
 export type Ledger = {
   readonly created: Map<string, string>;
   readonly counted: Map<string, Count>;
@@ -16,10 +16,10 @@ export type Count = { acknowledged: number; tried: number };
 
 export const newLedger = (): Ledger => ({ created: new Map(), counted: new Map(), revisions: new Set() });
 
-/** Long enough to be torn, and different at each place. */
+/** Long enough to be torn, and different at each position. */
 const payload = (name: string) => `${name} `.repeat(300);
 
-/** Does something unless the server is gone, or on its way up; then nothing is known of what became of it. */
+/** Runs a request; returns undefined if the server is down or starting, because the outcome is unknown. */
 export async function attempt<T>(act: () => Promise<T>): Promise<T | undefined> {
   try {
     return await act();
@@ -31,7 +31,10 @@ export async function attempt<T>(act: () => Promise<T>): Promise<T | undefined> 
   }
 }
 
-/** Creates objects and counts, as fast as answers come, until told to stop. Goes on through every crash. */
+/**
+ * Creates objects and increments counters as fast as responses arrive, until it is stopped. It continues through every
+ * crash.
+ */
 export async function write(
   client: Client,
   writer: number,
@@ -65,7 +68,7 @@ export async function write(
   }
 }
 
-/** Nothing that was acknowledged is lost, nothing is torn, and nothing is there that nobody tried. */
+/** Asserts that no acknowledged write is lost, no object is torn, and no unknown object exists. */
 export function assertKept({ created, counted }: Ledger, items: readonly ConfigMap[]): void {
   const stored = new Map(items.map((item) => [item.metadata.name!, item]));
   const lost = [...created].filter(([name, revision]) => stored.get(name)?.metadata.resourceVersion !== revision);

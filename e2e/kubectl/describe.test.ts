@@ -72,7 +72,7 @@ metadata: {name: web, namespace: desc}
 spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}
 `;
 
-/** What kubectl says of objects that no controller has touched yet. */
+/** Output of kubectl describe for objects that no controller has changed yet. */
 const described: readonly (readonly [object: string, text: string])[] = [
   [
     'cm/settings',

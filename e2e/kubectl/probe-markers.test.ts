@@ -1,4 +1,4 @@
-/** Checks that mark Pods, as the page about it shows. */
+/** PodProbeMarker: probes that label Pods. Runs the example in the docs. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -24,7 +24,7 @@ if (hasTool('kubectl', 'how checks mark Pods')) {
     });
     after(async () => kubectl?.close());
 
-    test('a Pod shows what is found in it', async () => {
+    test('a Pod has the results of its probes', async () => {
       const { ok } = await spaceOf(kubectl, 'markers');
       await ok('apply -f -', pod);
       await ok('wait --for=condition=Ready pod/one --timeout=60s');
