@@ -35,8 +35,8 @@ const rows: Row[] = [];
 function report(row: Row): void {
   rows.push(row);
   const { what, ...figures } = row;
-  const told = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`);
-  console.log(`${what.padEnd(34)} ${told.join(', ')}`);
+  const columns = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`);
+  console.log(`${what.padEnd(34)} ${columns.join(', ')}`);
 }
 
 const rounded = (figure: number, digits = 1) => Number(figure.toFixed(digits));
@@ -57,7 +57,7 @@ async function startOurs(): Promise<Place> {
   const command = await bundledCommand();
   const folder = mkdtempSync(join(tmpdir(), 'kruise-bench-'));
   const kubeconfig = join(folder, 'kubeconfig');
-  const begun = performance.now();
+  const startMs = performance.now();
   const args = [command, 'apiserver', '--data', join(folder, 'data'), '--kubeconfig', kubeconfig];
   const child = spawn(process.execPath, args, { stdio: 'ignore' });
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -67,7 +67,7 @@ async function startOurs(): Promise<Place> {
   }
   const server = await reach(kubeconfig);
   while (!(await server.ask('GET', '/readyz').then(isGood, () => false))) await pause(2);
-  report({ what: 'start to an authenticated /readyz', ms: rounded(performance.now() - begun, 0) });
+  report({ what: 'start to an authenticated /readyz', ms: rounded(performance.now() - startMs, 0) });
   server.close();
   return {
     kubeconfig,
@@ -133,9 +133,9 @@ async function together(callers: number, count: number, act: (index: number) => 
   let next = 0;
   const call = async () => {
     for (let index = next++; index < count; index = next++) {
-      const begun = performance.now();
+      const startMs = performance.now();
       await act(index);
-      took.push(performance.now() - begun);
+      took.push(performance.now() - startMs);
     }
   };
   await Promise.all(Array.from({ length: callers }, call));
@@ -143,9 +143,9 @@ async function together(callers: number, count: number, act: (index: number) => 
 }
 
 async function measure(what: string, callers: number, count: number, act: (index: number) => Promise<unknown>) {
-  const begun = performance.now();
+  const startMs = performance.now();
   const took = await together(callers, count, act);
-  const perSecond = Math.round((count * 1000) / (performance.now() - begun));
+  const perSecond = Math.round((count * 1000) / (performance.now() - startMs));
   report({ what: `${what}, ${callers} callers`, 'per second': perSecond, ...spread(took) });
 }
 
@@ -206,9 +206,9 @@ async function measureBeside(what: string, encoding: string | undefined): Promis
   if (lister) await once(lister.stdout!, 'data');
   const took: number[] = [];
   for (let count = 0; count < 1000; count++) {
-    const begun = performance.now();
+    const startMs = performance.now();
     await must('GET', `${pods}/p-0`);
-    took.push(performance.now() - begun);
+    took.push(performance.now() - startMs);
     await pause(2);
   }
   lister?.kill();
@@ -288,14 +288,14 @@ async function measureWatches(watchers: number, isPaced: boolean): Promise<void>
     stream.on('error', () => {});
     stream.on('end', () => heard.reject(new Error('a watch was ended')));
   });
-  const begun = performance.now();
+  const startMs = performance.now();
   for (let sequence = 1; sequence <= changes; sequence++) {
     sentAt[sequence] = performance.now();
     await must('PUT', `${maps}/c-0`, settings(0, sequence));
-    if (isPaced) await pause(Math.max(0, begun + sequence * 50 - performance.now()));
+    if (isPaced) await pause(Math.max(0, startMs + sequence * 50 - performance.now()));
   }
   await heard.promise;
-  const perSecond = Math.round((late.length * 1000) / (performance.now() - begun));
+  const perSecond = Math.round((late.length * 1000) / (performance.now() - startMs));
   report({
     what: `${watchers} watchers, ${isPaced ? '20 changes a second' : 'burst'}`,
     'per second': perSecond,

@@ -88,11 +88,11 @@ async function uids(): Promise<Set<string>> {
 }
 
 async function measure(what: string, count: number, begin: () => Promise<CloneSet>): Promise<void> {
-  const begunAt = performance.now();
+  const startMs = performance.now();
   const cpu = cluster?.processorMs() ?? 0;
   const { metadata } = await begin();
   await rolledOut(metadata.generation ?? 0);
-  const tookMs = performance.now() - begunAt;
+  const tookMs = performance.now() - startMs;
   const cost = cluster
     ? `, processor ${(((cluster.processorMs() - cpu) / count) * 1000).toFixed(0).padStart(5)} µs a Pod, ${cluster.residentMiB()} MiB`
     : '';

@@ -68,9 +68,9 @@ try {
 
 /** ReplicaSets that have all the Pods they want, so that there is nothing to do about them. */
 async function fill(client: Client, from: number, to: number): Promise<void> {
-  for (let begun = from; begun < to; begun += perSet) {
+  for (let beginMs = from; beginMs < to; beginMs += perSet) {
     const set = await client.create(replicaSet, {
-      metadata: { name: `set-${begun / perSet}`, namespace: 'bench' },
+      metadata: { name: `set-${beginMs / perSet}`, namespace: 'bench' },
       spec: { replicas: perSet, selector: { matchLabels: { app: 'bench' } }, template: templateOf('bench') },
     });
     const owner: ReplicaSet = { ...set, apiVersion: 'apps/v1', kind: 'ReplicaSet' };
@@ -79,7 +79,7 @@ async function fill(client: Client, from: number, to: number): Promise<void> {
         Array.from({ length: 50 }, (_, each) =>
           client.create(pod, {
             metadata: {
-              name: `pod-${begun + index + each}`,
+              name: `pod-${beginMs + index + each}`,
               namespace: 'bench',
               labels: { app: 'bench' },
               ownerReferences: [controllerReference(owner)],
@@ -94,7 +94,7 @@ async function fill(client: Client, from: number, to: number): Promise<void> {
 
 async function measure(name: string, program: string, before: readonly string[]): Promise<void> {
   const pki = join(data, 'pki');
-  const begun = performance.now();
+  const beginMs = performance.now();
   const child = spawn(
     program,
     [
@@ -107,7 +107,7 @@ async function measure(name: string, program: string, before: readonly string[])
   const over = new Promise((resolve) => child.once('exit', resolve));
   try {
     await atWork(child, name);
-    const atWorkMs = performance.now() - begun;
+    const atWorkMs = performance.now() - beginMs;
     const { cpuMs: startMs } = useOf(child.pid!);
     await pause(idleMs);
     const settled = useOf(child.pid!);

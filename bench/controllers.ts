@@ -64,7 +64,7 @@ function quantile(sorted: readonly number[], part: number): string {
 }
 
 async function measure(name: string, begin: () => Promise<unknown>): Promise<void> {
-  const begunAt = performance.now();
+  const startMs = performance.now();
   const cpu = process.cpuUsage();
   const readyAt = new Map<string, number>();
   const watched = new AbortController();
@@ -72,13 +72,13 @@ async function measure(name: string, begin: () => Promise<unknown>): Promise<voi
     ({ object, cause }) => {
       const uid = object.metadata.uid ?? '';
       if (cause === 'event' && isPodReady(object as Pod) && !readyAt.has(uid))
-        readyAt.set(uid, performance.now() - begunAt);
+        readyAt.set(uid, performance.now() - startMs);
     },
     { signal: watched.signal },
   );
   await begin();
   await rolledOut();
-  const tookMs = performance.now() - begunAt;
+  const tookMs = performance.now() - startMs;
   watched.abort();
   const { user, system } = process.cpuUsage(cpu);
   const sorted = [...readyAt.values()].sort((a, b) => a - b);
@@ -107,10 +107,10 @@ await measure('from there to none', () => scaleTo(0));
 const alone: number[] = [];
 for (let round = 0; round < 50; round++) {
   for (const count of [1, 0]) {
-    const begunAt = performance.now();
+    const startMs = performance.now();
     await scaleTo(count);
     await rolledOut();
-    if (count === 1) alone.push(performance.now() - begunAt);
+    if (count === 1) alone.push(performance.now() - startMs);
   }
 }
 alone.sort((a, b) => a - b);

@@ -40,7 +40,7 @@ let writes = 0;
 let events = 0;
 let onChange = () => {};
 
-function tell(type: 'added' | 'updated' | 'deleted', object: Pod): void {
+function notify(type: 'added' | 'updated' | 'deleted', object: Pod): void {
   const key = object.metadata.name ?? '';
   const previous = pods.get(key);
   if (type === 'deleted') pods.delete(key);
@@ -68,12 +68,12 @@ async function answer({ method, path, body }: ApiRequest): Promise<unknown> {
     const { status } = body as { readonly status: JsonObject };
     const merged = applyStrategicMergePatch((found.status ?? {}) as JsonObject, status, statusType);
     const next = stored({ ...found, status: merged as Pod['status'] }) as Pod;
-    tell('updated', next);
+    notify('updated', next);
     return next;
   }
   if (found && method === 'DELETE') {
     writes++;
-    tell('deleted', found);
+    notify('deleted', found);
     return found;
   }
   return stored((body ?? {}) as object);
@@ -224,14 +224,14 @@ async function until(isDone: () => boolean): Promise<void> {
 let names = 0;
 async function round(count: number): Promise<{ readonly up: number; readonly down: number; readonly writes: number }> {
   writes = 0;
-  const begun = process.cpuUsage();
+  const startMs = process.cpuUsage();
   for (let index = 0; index < count; index++) {
-    tell('added', podOf(`shop-${names++}`, `node-${(index % nodeCount) + 1}`));
+    notify('added', podOf(`shop-${names++}`, `node-${(index % nodeCount) + 1}`));
     if (index % 50 === 49) await new Promise((resolve) => setImmediate(resolve));
   }
   await until(() => ready.size === count);
   await drained();
-  const up = process.cpuUsage(begun);
+  const up = process.cpuUsage(startMs);
   const before = process.cpuUsage();
   for (const pod of [...pods.values()]) {
     const metadata = {
@@ -240,7 +240,7 @@ async function round(count: number): Promise<{ readonly up: number; readonly dow
       deletionGracePeriodSeconds: 30,
       generation: 2,
     };
-    tell('updated', stored({ ...pod, metadata }) as Pod);
+    notify('updated', stored({ ...pod, metadata }) as Pod);
   }
   await until(() => pods.size === 0);
   await drained();

@@ -163,10 +163,10 @@ async function attend(current: Pod): Promise<void> {
 function statusOf(current: Pod): object | undefined {
   const now = formatTime(systemClock.now());
   const { spec, status } = current;
-  const said = new Map(status?.containerStatuses?.map((container) => [container.name, container]));
+  const reported = new Map(status?.containerStatuses?.map((container) => [container.name, container]));
   let changed = status?.phase !== 'Running';
   const containerStatuses = (spec?.containers ?? []).map(({ name, image = '' }): ContainerStatus => {
-    const before = said.get(name);
+    const before = reported.get(name);
     if (before?.image === image) return before;
     changed = true;
     const id = `sim://${(started++).toString(16).padStart(16, '0')}`;
@@ -176,14 +176,14 @@ function statusOf(current: Pod): object | undefined {
   });
   const before = new Map(status?.conditions?.map((condition) => [condition.type, condition]));
   const conditions: Condition[] = [];
-  const say = (type: string, holds: boolean): void => {
+  const setCondition = (type: string, holds: boolean): void => {
     const value = holds ? 'True' : 'False';
     if (before.get(type)?.status === value) return;
     conditions.push({ type, status: value, lastTransitionTime: now });
   };
   const gates = spec?.readinessGates ?? [];
-  for (const type of ['PodReadyToStartContainers', 'Initialized', 'ContainersReady']) say(type, true);
-  say(
+  for (const type of ['PodReadyToStartContainers', 'Initialized', 'ContainersReady']) setCondition(type, true);
+  setCondition(
     'Ready',
     gates.every((gate) => before.get(gate.conditionType ?? '')?.status === 'True'),
   );

@@ -91,9 +91,9 @@ function microseconds(run: () => unknown): number {
   const times = 3000;
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round++) {
-    const begun = process.cpuUsage();
+    const startMs = process.cpuUsage();
     for (let time = 0; time < times; time++) run();
-    const { user, system } = process.cpuUsage(begun);
+    const { user, system } = process.cpuUsage(startMs);
     best = Math.min(best, (user + system) / times);
   }
   return best;

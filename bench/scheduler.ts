@@ -77,7 +77,7 @@ function decisionCosts(nodeCount: number, spec: Partial<NonNullable<Pod['spec']>
   let start = 0;
   let placed = 0;
   const place = (count: number): number => {
-    const begun = process.cpuUsage();
+    const startMs = process.cpuUsage();
     for (let index = 0; index < count; index++) {
       const pod = podInfoOf(podOf(`pod-${placed++}`, spec));
       const { decision, nextStart } = decide(profile, pod, { cluster, nominations, memory, random, start });
@@ -85,7 +85,7 @@ function decisionCosts(nodeCount: number, spec: Partial<NonNullable<Pod['spec']>
       start = nextStart;
       cluster.assume(pod, decision.node.name);
     }
-    const { user, system } = process.cpuUsage(begun);
+    const { user, system } = process.cpuUsage(startMs);
     return (user + system) / count;
   };
   // The first few have everything still to be compiled.
@@ -114,7 +114,7 @@ async function wholeCosts(nodeCount: number): Promise<readonly [perSecond: numbe
   const user = { username: 'system:kube-scheduler', groups: ['system:authenticated'] };
   const { metadata } = await client.list(podKind, { limit: 1 });
   const watch = client.watch(podKind, { resourceVersion: metadata.resourceVersion!, namespace: 'default' });
-  const begun = performance.now();
+  const startMs = performance.now();
   const used = process.cpuUsage();
   const done = runScheduler(
     { client: server.clientOf(user), clock: systemClock, random: systemRandom, host: 'bench' },
@@ -122,7 +122,7 @@ async function wholeCosts(nodeCount: number): Promise<readonly [perSecond: numbe
   );
   let left = podCount;
   for await (const { object } of watch) if (object.spec?.nodeName && --left === 0) break;
-  const perSecond = (podCount / (performance.now() - begun)) * 1000;
+  const perSecond = (podCount / (performance.now() - startMs)) * 1000;
   stop.abort();
   await done;
   const { user: userMicros, system } = process.cpuUsage(used);

@@ -99,7 +99,7 @@ export type Cluster = {
 };
 
 /** Flags for Kruise's CRDs without controllers for the kinds of Kubernetes: for tests of the API server itself. */
-export const nobodyElse = ['--nodes=0', '--without', ...componentNames.filter((name) => name !== 'manager')];
+export const withoutControllers = ['--nodes=0', '--without', ...componentNames.filter((name) => name !== 'manager')];
 
 /** A start takes a second, but longer on a busy machine. */
 const patienceMs = 60_000;
@@ -113,7 +113,7 @@ process.once('exit', () => {
  * Detaches a process from the event loop: the clusters of a failed test must neither block the exit nor outlive the
  * tests.
  */
-function leaveToItself(child: ChildProcess): void {
+function detach(child: ChildProcess): void {
   child.unref();
   for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();
   children.add(child);
@@ -135,21 +135,21 @@ export async function startCluster(
     env: freshEnvironment(home),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      output += text;
     });
   }
   const exited = once(child, 'exit');
-  leaveToItself(child);
+  detach(child);
   const deadline = performance.now() + patienceMs;
   const announced = (): { readonly pid: number; readonly server: string } | undefined =>
     existsSync(running) ? JSON.parse(readFileSync(running, 'utf8')) : undefined;
   while (announced()?.pid !== child.pid) {
     if (child.exitCode !== null || performance.now() > deadline) {
       child.kill('SIGKILL');
-      throw new Error(`the cluster did not start:\n${said}`);
+      throw new Error(`the cluster did not start:\n${output}`);
     }
     await sleep(5);
   }
@@ -159,7 +159,7 @@ export async function startCluster(
     kubeconfig,
     process: child,
     url: server,
-    output: () => said,
+    output: () => output,
     connect: () => connect(systemClock, { path: kubeconfig, userAgent: 'e2e' }),
     async stop() {
       child.ref();

@@ -50,7 +50,7 @@ export async function managersOf(
     const env = { ...freshEnvironment(home), WEBHOOK_PORT: String(port), WEBHOOK_CERT_DIR: join(home, name) };
     const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
     context.after(() => child.kill('SIGKILL'));
-    await said(child, 'webhooks are served');
+    await waitForOutput(child, 'webhooks are served');
     const slice = { namespace: 'kruise-system', name: `kruise-webhook-service-${name}` };
     await client.create(endpointSlice, {
       metadata: { ...slice, labels: { 'kubernetes.io/service-name': 'kruise-webhook-service' } },
@@ -68,7 +68,7 @@ export async function managersOf(
   };
 }
 
-function said(child: ChildProcess, text: string): Promise<void> {
+function waitForOutput(child: ChildProcess, text: string): Promise<void> {
   let all = '';
   return new Promise((resolve, reject) => {
     child.stderr?.setEncoding('utf8').on('data', (more: string) => {

@@ -64,16 +64,16 @@ function specOf({ name, rollingUpdate, more }: Workload): object {
 }
 
 /** Observed history of a Pod: its images and its in-place updates, without duplicates. */
-type Story = { readonly app: string; readonly images: Set<string>; readonly updates: Set<string> };
+type PodHistory = { readonly app: string; readonly images: Set<string>; readonly updates: Set<string> };
 
-function tell(stories: Map<string, Story>, { metadata, spec }: Pod): void {
+function recordState(histories: Map<string, PodHistory>, { metadata, spec }: Pod): void {
   const { uid = '', labels = {}, annotations = {} } = metadata;
-  const story = stories.get(uid) ?? { app: labels['app'] ?? '', images: new Set(), updates: new Set() };
-  stories.set(uid, story);
-  story.images.add(spec?.containers[0]?.image ?? '');
+  const history = histories.get(uid) ?? { app: labels['app'] ?? '', images: new Set(), updates: new Set() };
+  histories.set(uid, history);
+  history.images.add(spec?.containers[0]?.image ?? '');
   const state = annotations[inPlaceUpdateStateAnnotation];
   // The start time of an update is written with the update itself and never changed.
-  if (state !== undefined) story.updates.add(JSON.parse(state).updateTimestamp);
+  if (state !== undefined) history.updates.add(JSON.parse(state).updateTimestamp);
 }
 
 test('the standby manager takes over from a killed leader and completes its rollouts', async (context) => {
@@ -95,14 +95,14 @@ test('the standby manager takes over from a killed leader and completes its roll
   }
   await until(client, pod, (pods) => pods.filter(isPodReady).length === workloads.length * replicas);
 
-  const stories = new Map<string, Story>();
+  const histories = new Map<string, PodHistory>();
   const states = statesOf(client, pod);
   await states.next();
   const change = { spec: { template: { spec: { containers: [{ name: 'main', image: images.after }] } } } };
   for (const { kind, name } of workloads) await client.patch(kind, { name, namespace }, change, { type: 'merge' });
   let diedAtMs: number | undefined;
   for await (const pods of states) {
-    for (const each of pods) tell(stories, each);
+    for (const each of pods) recordState(histories, each);
     const updated = workloads.map(({ name }) => {
       const active = pods.filter((each) => each.metadata.labels?.['app'] === name && isPodActive(each));
       const ready = active.filter(isPodReady);
@@ -128,7 +128,7 @@ test('the standby manager takes over from a killed leader and completes its roll
   for (const each of workloads) {
     const { kind, name } = each;
     await until(client, kind, (all) => all.some((found) => isDone(found as unknown as Rolled, name)));
-    const pods = [...stories.values()].filter(({ app }) => app === name);
+    const pods = [...histories.values()].filter(({ app }) => app === name);
     assert.equal(pods.length, isReplaced(each) ? 2 * replicas : replicas, `Pods that ${name} has had`);
     for (const { images: seen, updates } of pods) {
       assert.equal(seen.size, isReplaced(each) ? 1 : 2, `a Pod of ${name} was to run ${[...seen]}`);

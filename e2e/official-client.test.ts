@@ -12,7 +12,7 @@ import {
   type V1ConfigMap,
   Watch,
 } from '@kubernetes/client-node';
-import { type Cluster, nobodyElse, startCluster, temporaryHome } from './cluster.ts';
+import { type Cluster, startCluster, temporaryHome, withoutControllers } from './cluster.ts';
 
 // Operations of programs with the official JavaScript client.
 let cluster: Cluster;
@@ -20,7 +20,7 @@ let config: KubeConfig;
 let core: CoreV1Api;
 const home = temporaryHome();
 before(async () => {
-  cluster = await startCluster(home, nobodyElse);
+  cluster = await startCluster(home, withoutControllers);
   config = new KubeConfig();
   config.loadFromFile(cluster.kubeconfig);
   core = config.makeApiClient(CoreV1Api);
@@ -84,11 +84,11 @@ test('an informer of the client receives events', async () => {
   const informer = makeInformer(config, `/api/v1/namespaces/${namespace}/configmaps`, () =>
     core.listNamespacedConfigMap({ namespace }),
   );
-  const told: string[] = [];
+  const receivedEvents: string[] = [];
   const gone = Promise.withResolvers<void>();
   for (const event of ['add', 'update', 'delete'] as const) {
     informer.on(event, ({ metadata }) => {
-      if (metadata?.name === 'informed') told.push(event);
+      if (metadata?.name === 'informed') receivedEvents.push(event);
       if (event === 'delete') gone.resolve();
     });
   }
@@ -98,7 +98,7 @@ test('an informer of the client receives events', async () => {
   await core.deleteNamespacedConfigMap({ namespace, name: 'informed' });
   await gone.promise;
   await informer.stop();
-  assert.deepEqual(told, ['add', 'update', 'delete']);
+  assert.deepEqual(receivedEvents, ['add', 'update', 'delete']);
 });
 
 test('the client scales a Deployment', async () => {

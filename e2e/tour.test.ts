@@ -60,16 +60,16 @@ function createComparison() {
   return ({ command, prints }: Step, output: string): void => {
     const plain = (line: string) => passing.reduce((text, [what, by]) => text.replace(what, by), line);
     const found = linesOf(output).map(plain);
-    const said = prints.map(plain);
+    const received = prints.map(plain);
     // Tables are sorted by names, which differ in each run; new values are assumed to be in the same position.
-    for (const [index, line] of said.entries()) {
+    for (const [index, line] of received.entries()) {
       const [here, there] = [line.match(lasting) ?? [], found[index]?.match(lasting) ?? []];
       for (const [place, name] of here.entries()) {
         const other = there[place];
         if (!actual.has(name) && other !== undefined && ![...actual.values()].includes(other)) actual.set(name, other);
       }
     }
-    const expected = said.map((line) => line.replace(lasting, (name) => actual.get(name) ?? name));
+    const expected = received.map((line) => line.replace(lasting, (name) => actual.get(name) ?? name));
     assert.deepEqual(found.toSorted(), expected.toSorted(), `$ ${command}\n${output}`);
   };
 }
@@ -110,13 +110,13 @@ function openShell(home: string) {
       // From a file, so that a command that reads standard input does not read the commands after it.
       const file = join(home, 'step.sh');
       writeFileSync(file, `${command}\n`);
-      const said = new Promise<void>((resolve) => {
+      const received = new Promise<void>((resolve) => {
         look = () => {
           if (/: \d+\n$/.test(texts.stdout) && texts.stdout.includes(mark, from)) resolve();
         };
       });
       shell.stdin.write(`source ${file} < /dev/null\necho "${mark}$?"\n`);
-      await Promise.race([said, ended]);
+      await Promise.race([received, ended]);
       const [output = '', code = ''] = texts.stdout.slice(from).split(mark);
       assert.equal(code.trim(), '0', `$ ${command}\n${output}${texts.stderr}`);
       return output;
@@ -132,15 +132,15 @@ async function begin(home: string, { command, prints }: Step) {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
-  let said = '';
+  let received = '';
   await new Promise<void>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      if (said.includes(prints.at(-1)!)) resolve();
+      received += text;
+      if (received.includes(prints.at(-1)!)) resolve();
     });
-    child.once('exit', () => reject(new Error(`it ended:\n${said}`)));
+    child.once('exit', () => reject(new Error(`it ended:\n${received}`)));
   });
-  return { child, output: () => said };
+  return { child, output: () => received };
 }
 
 /** Stops a program and its children like Ctrl-C. */

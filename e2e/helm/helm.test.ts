@@ -21,14 +21,14 @@ function testHelm(): void {
 
   const ask = (command: string, args: readonly string[], input = ''): Promise<Outcome> =>
     run(command, args, { env: { ...freshEnvironment(home), KUBECONFIG: cluster.kubeconfig }, input });
-  async function told(command: string, ...args: readonly string[]): Promise<string> {
+  async function runCommand(command: string, ...args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await ask(command, args);
     assert.equal(code, 0, stderr);
     return stdout;
   }
-  const helm = (...args: readonly string[]) => told('helm', ...args, '--namespace=market');
+  const helm = (...args: readonly string[]) => runCommand('helm', ...args, '--namespace=market');
   const shown = (what: string, path: string) =>
-    told('kubectl', 'get', '-n=market', ...what.split(' '), `-o=jsonpath={${path}}`);
+    runCommand('kubectl', 'get', '-n=market', ...what.split(' '), `-o=jsonpath={${path}}`);
   const statuses = async () => {
     const history = JSON.parse(await helm('history', 'shop', '--output=json')) as { status: string }[];
     return history.map(({ status }) => status);
@@ -105,7 +105,7 @@ function testHelm(): void {
 
   test('uninstall leaves only CRDs and objects of others', async () => {
     assert.match(await helm('uninstall', 'shop', ...waiting), /release "shop" uninstalled/);
-    const left = await told('kubectl', 'get', 'deploy,clonesets,services,tills', '-n=market', '-o=name');
+    const left = await runCommand('kubectl', 'get', 'deploy,clonesets,services,tills', '-n=market', '-o=name');
     assert.deepEqual(left.trim().split('\n').sort(), [
       'cloneset.apps.kruise.io/stall-workers',
       'deployment.apps/stall',

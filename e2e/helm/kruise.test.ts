@@ -217,8 +217,8 @@ function testCluster(): void {
     cluster = await startCluster(home, ['--without', 'manager', 'daemon'], { program });
     connected = cluster.connect();
     // Other clusters have no CRDs of Kruise.
-    await told('kubectl', 'delete', 'customresourcedefinitions', '--all');
-    await told('kubectl', 'create', 'namespace', 'releases');
+    await runCommand('kubectl', 'delete', 'customresourcedefinitions', '--all');
+    await runCommand('kubectl', 'create', 'namespace', 'releases');
   });
   after(async () => {
     for (const end of ends) end();
@@ -227,13 +227,13 @@ function testCluster(): void {
     rmSync(home, { recursive: true });
   });
 
-  async function told(command: string, ...args: readonly string[]): Promise<string> {
+  async function runCommand(command: string, ...args: readonly string[]): Promise<string> {
     const env = { ...freshEnvironment(home), KUBECONFIG: cluster.kubeconfig };
     const { code, stdout, stderr } = await run(command, args, { env });
     assert.equal(code, 0, stderr);
     return stdout;
   }
-  const helm = (...args: readonly string[]) => told('helm', ...args, '--namespace=releases');
+  const helm = (...args: readonly string[]) => runCommand('helm', ...args, '--namespace=releases');
   const everywhere = 'clusterroles,clusterrolebindings,namespaces,customresourcedefinitions';
   // The image of the pre-delete hook is not simulated; this one succeeds.
   const values = ['--set=helmHooks.image.repository=busybox,helmHooks.image.tag=1.37'];
@@ -248,7 +248,7 @@ function testCluster(): void {
   test('an installation becomes ready, and the permissions of the chart suffice', async () => {
     const { client } = connected;
     const text = await helm('install', 'kruise', chart, '--wait', '--timeout=5m', ...values);
-    assert.match(text, /STATUS: deployed[\s\S]*kruise-manager v0\.1\.0 comes up in kruise-system/);
+    assert.match(text, /STATUS: deployed[\s\S]*kruise-manager v0\.1\.0 is starting in kruise-system/);
     // Its Pods are simulated: from now on a real manager takes their place.
     await helm('upgrade', 'kruise', chart, '--wait', '--set=manager.replicas=0', ...values);
     await until(client, endpointSlice, (all) => {
@@ -281,7 +281,7 @@ function testCluster(): void {
     await helm('upgrade', 'kruise', chart, '--wait', '--set=manager.replicas=0', `--set=${gates}`, ...values);
     assert.deepEqual((await client.get(secret, place)).data, before.data);
     await vouchedFor();
-    assert.equal(await told('kubectl', 'get', 'daemonsets', '-n=kruise-system', '-o=name'), '');
+    assert.equal(await runCommand('kubectl', 'get', 'daemonsets', '-n=kruise-system', '-o=name'), '');
   });
 
   test('uninstall deletes all objects', async () => {
@@ -291,7 +291,7 @@ function testCluster(): void {
     const brought = new Set(manifestsIn(await helm('get', 'manifest', 'kruise')).map(({ metadata }) => metadata.name));
     assert.ok(brought.has('kruise-manager-role') && brought.has('clonesets.apps.kruise.io'));
     assert.match(await helm('uninstall', 'kruise', '--wait', '--timeout=5m'), /release "kruise" uninstalled/);
-    const left = (await told('kubectl', 'get', everywhere, '-o=name')).split('\n');
+    const left = (await runCommand('kubectl', 'get', everywhere, '-o=name')).split('\n');
     assert.deepEqual(
       left.filter((line) => brought.has(line.split('/').at(-1)!)),
       [],

@@ -137,10 +137,10 @@ if (hasTool('kubectl', "what kubectl makes of Kruise's workloads")) {
       await ok('wait --for=jsonpath={.spec.replicas}=3 clone/web --timeout=60s');
       // The usage equals the requests, which is more than 60 % of them: five Pods suffice.
       await ok('wait --for=jsonpath={.status.readyReplicas}=5 clone/web --timeout=60s');
-      const told = await ok('describe hpa web');
-      assert.match(told, /Reference:\s+CloneSet\/web/);
-      assert.match(told, /resource cpu on pods +\(as a percentage of request\): +100% \(100m\) \/ 60%/);
-      assert.match(told, /New size: 5; reason: cpu resource utilization \(percentage of request\) above target/);
+      const text = await ok('describe hpa web');
+      assert.match(text, /Reference:\s+CloneSet\/web/);
+      assert.match(text, /resource cpu on pods +\(as a percentage of request\): +100% \(100m\) \/ 60%/);
+      assert.match(text, /New size: 5; reason: cpu resource utilization \(percentage of request\) above target/);
     });
   });
 }

@@ -77,27 +77,27 @@ export async function startKubectl(command: 'up' | 'apiserver' = 'up', args: rea
     },
     begin(command) {
       const child = spawn('kubectl', command.split(' '), { env, stdio: ['ignore', 'pipe', 'pipe'] });
-      let said = '';
+      let received = '';
       const changed = new Set<() => void>();
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding('utf8').on('data', (text: string) => {
-          said += text;
-          for (const tell of changed) tell();
+          received += text;
+          for (const notify of changed) notify();
         });
       }
       // Registered immediately: a command may end before it is awaited.
       const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
       return {
         child,
-        output: () => said,
+        output: () => received,
         until: (text) =>
           new Promise((resolve, reject) => {
             const look = () => {
-              if (said.includes(text)) resolve();
+              if (received.includes(text)) resolve();
             };
             changed.add(look);
             look();
-            void ended.then(() => reject(new Error(`it ended without saying ${text}:\n${said}`)));
+            void ended.then(() => reject(new Error(`it ended without saying ${text}:\n${received}`)));
           }),
         ended,
       };

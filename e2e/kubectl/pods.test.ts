@@ -161,9 +161,9 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
           if (options.includes('--previous')) {
             await ok('wait --for=jsonpath={.status.containerStatuses[0].restartCount} pod/crasher --timeout=30s');
           }
-          const said = await ok(`logs ${options}`);
-          if (typeof expected === 'string') assert.equal(said, expected);
-          else assert.match(said, expected);
+          const output = await ok(`logs ${options}`);
+          if (typeof expected === 'string') assert.equal(output, expected);
+          else assert.match(output, expected);
         });
       }
 
@@ -227,8 +227,8 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
       });
 
       test('reports a missing command', async () => {
-        const said = await kubectl.fails('exec talker -c main -- no-such-command');
-        assert.match(said, /exec: "no-such-command": executable file not found in \$PATH/);
+        const output = await kubectl.fails('exec talker -c main -- no-such-command');
+        assert.match(output, /exec: "no-such-command": executable file not found in \$PATH/);
       });
 
       test('reports a container that is not running', async () => {
@@ -433,10 +433,10 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         const [, text = ''] = /\nEvents:\n.*\n.*\n([\s\S]*)$/.exec(description(described)) ?? [];
         return text.split('\n').map((line) => {
           const [type, reason, _age, from, ...message] = line.trim().split('  ');
-          const said = message
+          const output = message
             .join(' ')
             .replace(/ in [\d.]+m?s \([\d.]+m?s including waiting\)\. Image size: \d+ bytes/, ' in TIME');
-          return `${type} ${reason} ${from} ${said}`;
+          return `${type} ${reason} ${from} ${output}`;
         });
       };
 
@@ -525,8 +525,8 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
       });
 
       test('times out', async () => {
-        const said = await kubectl.fails('wait --for=condition=Ready pod/stuck --timeout=1ms');
-        assert.equal(said, 'error: timed out waiting for the condition on pods/stuck\n');
+        const output = await kubectl.fails('wait --for=condition=Ready pod/stuck --timeout=1ms');
+        assert.equal(output, 'error: timed out waiting for the condition on pods/stuck\n');
       });
     });
   });

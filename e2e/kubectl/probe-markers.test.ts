@@ -36,8 +36,8 @@ if (hasTool('kubectl', 'how checks mark Pods')) {
       const cost = 'get pod one -o jsonpath={.metadata.annotations.controller\\.kubernetes\\.io/pod-deletion-cost}';
       assert.equal(await ok(cost), '-10');
       await ok('delete podprobemarker game --timeout=60s');
-      const told = await ok('get nodepodprobes -o jsonpath={.items[*].spec.podProbes[*].namespace}');
-      assert.ok(!told.includes('markers'), 'no node is told to check it any more');
+      const namespaces = await ok('get nodepodprobes -o jsonpath={.items[*].spec.podProbes[*].namespace}');
+      assert.ok(!namespaces.includes('markers'), 'no node is told to check it any more');
     });
   });
 }

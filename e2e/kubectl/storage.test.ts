@@ -115,7 +115,7 @@ if (hasTool('kubectl', 'kubectl')) {
       await ok('autoscale deployment busy --cpu-percent=50 --min=1 --max=3');
       await ok('wait --for=condition=Available deployment/busy --timeout=30s');
       // A newly created Pod has no metrics yet, and metrics cannot be watched.
-      const measured = await untilSaid(() => ok('get podmetrics'));
+      const measured = await pollUntilOutput(() => ok('get podmetrics'));
       assert.match(measured, /^NAME +CPU +MEMORY +WINDOW\nbusy-\S+ +400m +64Mi +15s\n/);
       assert.match(await ok('top pods'), /busy-\S+ +400m +64Mi/);
       assert.match(await kubectl.ok('top nodes'), /node-1 +\d+m +\d+% +\d+Mi +\d+%/);
@@ -126,7 +126,7 @@ if (hasTool('kubectl', 'kubectl')) {
 }
 
 /** Polls until there is output. */
-async function untilSaid(ask: () => Promise<string>, patienceMs = 60_000): Promise<string> {
+async function pollUntilOutput(ask: () => Promise<string>, patienceMs = 60_000): Promise<string> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const answer = await ask();

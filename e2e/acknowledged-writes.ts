@@ -7,14 +7,18 @@ import { TransportError } from '@kruise/client/http-transport';
 import { StatusError } from '@kruise/machinery/status';
 
 /** Records of the writers: acknowledged writes and their resourceVersions. */
-export type Ledger = {
+export type AcknowledgedWrites = {
   readonly created: Map<string, string>;
   readonly counted: Map<string, Count>;
   readonly revisions: Set<string>;
 };
 export type Count = { acknowledged: number; tried: number };
 
-export const newLedger = (): Ledger => ({ created: new Map(), counted: new Map(), revisions: new Set() });
+export const createAcknowledgedWrites = (): AcknowledgedWrites => ({
+  created: new Map(),
+  counted: new Map(),
+  revisions: new Set(),
+});
 
 /** Long enough to be torn, and different at each position. */
 const payload = (name: string) => `${name} `.repeat(300);
@@ -38,16 +42,16 @@ export async function attempt<T>(act: () => Promise<T>): Promise<T | undefined> 
 export async function write(
   client: Client,
   writer: number,
-  ledger: Ledger,
+  writes: AcknowledgedWrites,
   namespace: string,
   signal: AbortSignal,
 ): Promise<void> {
   const counter = `counter-${writer}`;
   const count = { acknowledged: 0, tried: 0 };
-  ledger.counted.set(counter, count);
+  writes.counted.set(counter, count);
   const noted = async (act: () => Promise<ConfigMap>) => {
     const written = await attempt(act);
-    if (written) ledger.revisions.add(written.metadata.resourceVersion!);
+    if (written) writes.revisions.add(written.metadata.resourceVersion!);
     return written;
   };
   for (let index = 1; !signal.aborted; index++) {
@@ -55,7 +59,7 @@ export async function write(
     const created = await noted(() =>
       client.create(configMap, { metadata: { name, namespace }, data: { payload: payload(name) } }),
     );
-    if (created) ledger.created.set(name, created.metadata.resourceVersion!);
+    if (created) writes.created.set(name, created.metadata.resourceVersion!);
     count.tried = index;
     const applied = await noted(() =>
       client.apply(
@@ -69,7 +73,7 @@ export async function write(
 }
 
 /** Asserts that no acknowledged write is lost, no object is torn, and no unknown object exists. */
-export function assertKept({ created, counted }: Ledger, items: readonly ConfigMap[]): void {
+export function assertStored({ created, counted }: AcknowledgedWrites, items: readonly ConfigMap[]): void {
   const stored = new Map(items.map((item) => [item.metadata.name!, item]));
   const lost = [...created].filter(([name, revision]) => stored.get(name)?.metadata.resourceVersion !== revision);
   assert.deepEqual(lost, []);
