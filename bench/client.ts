@@ -1,4 +1,4 @@
-// What the controller runtime costs. `node bench/client.ts [objects]`
+// Cost of the controller runtime. `node bench/client.ts [objects]`
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { systemClock, systemRandom } from '@kruise/values/system';
 
 const objects = Number(process.argv[2] ?? 50_000);
 
-/** Processor time so far, in milliseconds: what else the machine does is left out. */
+/** Returns the CPU time so far in milliseconds, which excludes other processes. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -49,7 +49,7 @@ const objectAt = (index: number, version: number): ConfigMap => ({
   data: { value: String(version) },
 });
 
-/** A server that lists what it is given and says what it is told to. */
+/** Returns a fake server with fixed items and scripted watch events. */
 function scripted(items: readonly ConfigMap[], events: AsyncIterable<WatchEvent>): Transport {
   return {
     request: async () => ({ code: 200, object: { metadata: { resourceVersion: '1000000' }, items }, warnings: [] }),
@@ -143,7 +143,7 @@ async function benchInProcess(): Promise<void> {
   stop.abort();
 }
 
-/** A controller that marks every object it sees: how many in a row, and how long one takes by itself. */
+/** Measures a controller that labels every object: throughput, and the latency of a single reconcile. */
 async function benchReconcile(): Promise<void> {
   const count = 5000;
   await using server = await startTestServer({ freezeObjects: false });
@@ -232,7 +232,7 @@ async function benchQueue(): Promise<void> {
   queue.close();
 }
 
-/** Processor time, as a program sees it that has run before: Node keeps what it compiled. */
+/** Measures the CPU time of an import with a warm compile cache. */
 function benchImport(): void {
   const cache = mkdtempSync(join(tmpdir(), 'kruise-bench-'));
   const code = (file: string) => `

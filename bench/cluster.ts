@@ -1,6 +1,6 @@
-// A whole cluster: how soon it is there, how fast workloads follow, and what it takes.
-// `node bench/cluster.ts [--kubeconfig FILE] [--nodes 10] [--pods 100,1000] [--only Deployment] [--idle SECONDS]`
-// Without a kubeconfig it starts `kruise up` from the bundle, in a directory of its own, and ends it again.
+// Benchmark of a whole cluster: start-up latency, rollout latency of workloads, and usage. Without a kubeconfig it
+// starts the bundled `kruise up` in a temporary directory and stops it at the end.
+//   node bench/cluster.ts [--kubeconfig FILE] [--nodes 10] [--pods 100,1000] [--only Deployment] [--idle SECONDS]
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -34,11 +34,11 @@ console.log(`${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)} before any
 
 const bundler = new URL('../scripts/bundle.mjs', import.meta.url).href;
 
-/** A cluster to measure; of one that was started here its process is known, too. */
+/** A cluster to measure; the pid is known if it was started here. */
 type Cluster = { readonly client: Client; readonly pid?: number; stop(): Promise<void> };
 
 async function started(nodes: number): Promise<Cluster & { readonly startMs: number }> {
-  // Whatever Node a machine has can make the bundle, so it is plain JavaScript, without types.
+  // The bundler is plain JavaScript without types, because it runs on any Node.js version.
   const { bundledCommand } = (await import(bundler)) as { bundledCommand(): Promise<string> };
   const command = await bundledCommand();
   const folder = mkdtempSync(join(tmpdir(), 'kruise-bench-'));
@@ -65,13 +65,13 @@ async function started(nodes: number): Promise<Cluster & { readonly startMs: num
   };
 }
 
-/** Asks again and again until something holds. */
+/** Polls until a condition holds. */
 async function until(holds: () => Promise<boolean>, everyMs = 20): Promise<void> {
   for (;;) {
     try {
       if (await holds()) return;
     } catch {
-      // It is not there yet.
+      // The object does not exist yet.
     }
     await pause(everyMs);
   }
@@ -118,7 +118,7 @@ async function make(client: Client, { kind, name, more }: (typeof workloads)[num
     template: templateOf(name, 'nginx:1.25'),
     ...more,
   };
-  // A workload is what its kind says.
+  // The spec matches the kind of the workload.
   await client.create(kind, { metadata: at(name), spec } as never);
   await until(() => isDone(client, kind, name, replicas));
 }
@@ -132,7 +132,7 @@ async function idle(pid: number, pods: number): Promise<void> {
   console.log(`at rest with ${pods} Pods: ${after.mib} MiB, ${share} % of a core`);
 }
 
-/** How long `kubectl get nodes` would wait for its answer. */
+/** Measures the latency of `kubectl get nodes`. */
 async function listNodes(client: Client): Promise<void> {
   const times: number[] = [];
   for (let round = 0; round < 21; round++) {

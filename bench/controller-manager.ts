@@ -1,6 +1,6 @@
-// kube-controller-manager as a process of its own: how soon it is at work, and what it takes while nothing happens, beside
-// so many Pods. `node bench/controller-manager.ts [--program kube-controller-manager] [--idle SECONDS] [pods…]`
-// Measures ours and, where one is named, another program that takes the same flags.
+// kube-controller-manager as a separate process: start-up latency, and idle usage with a number of Pods. Measures ours
+// and, with --program, another program with the same flags.
+//   node bench/controller-manager.ts [--program kube-controller-manager] [--idle SECONDS] [pods…]
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const templateOf = (app: string) => ({
 });
 
 const bundler = new URL('../scripts/bundle.mjs', import.meta.url).href;
-// Whatever Node a machine has can make the bundle, so it is plain JavaScript, without types.
+// The bundler is plain JavaScript without types, because it runs on any Node.js version.
 const { bundledCommand } = (await import(bundler)) as { bundledCommand(): Promise<string> };
 const command = await bundledCommand();
 
@@ -66,7 +66,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** ReplicaSets that have all the Pods they want, so that there is nothing to do about them. */
+/** Creates ReplicaSets with all their Pods, so that nothing has to be reconciled. */
 async function fill(client: Client, from: number, to: number): Promise<void> {
   for (let beginMs = from; beginMs < to; beginMs += perSet) {
     const set = await client.create(replicaSet, {
@@ -124,7 +124,7 @@ async function measure(name: string, program: string, before: readonly string[])
   }
 }
 
-/** It is at work when a ReplicaSet that is made now says that it was seen. */
+/** Waits until a new ReplicaSet is observed, which proves that the controllers are running. */
 async function atWork(child: ChildProcess, name: string): Promise<void> {
   const probe = { name: `probe-${name}-${child.pid}`, namespace: 'bench' };
   await client.create(replicaSet, {

@@ -1,7 +1,6 @@
 /**
- * What nodes themselves cost for each Pod: kubelets with simulated runtimes, and an API that keeps what it is given and
- * does nothing else, which is counted as well. `node bench/kubelet.ts [Pods] [nodes]`. Pods have two containers with two
- * probes each, three volumes and a token.
+ * Cost of nodes per Pod: kubelets with simulated runtimes, and an API that only stores objects, whose cost is included.
+ * `node bench/kubelet.ts [Pods] [nodes]`. Pods have two containers with two probes each, three volumes and a token.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import { podStatus } from '@kruise/api/core/pod';
@@ -26,7 +25,7 @@ const images = ['registry.local/shop/web:1.0.0', 'registry.local/mesh/proxy:1.9.
 const statusType = mergeTypeOf(podStatus);
 const stop = new AbortController();
 
-/** An object once it is stored. */
+/** Returns an object with its stored metadata. */
 let revision = 0;
 const stored = <T extends { readonly metadata?: object }>(object: T) => ({
   ...object,
@@ -249,7 +248,7 @@ async function round(count: number): Promise<{ readonly up: number; readonly dow
   return { up: ms(up), down: ms(down), writes: writes / count };
 }
 
-/** Until no more events are written. */
+/** Waits until no more events are written. */
 async function drained(): Promise<void> {
   for (let before = -1; before !== events; ) {
     before = events;

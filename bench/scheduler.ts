@@ -1,8 +1,8 @@
 /**
- * How many of 10,000 Pods a second the scheduler places on 100, 1,000 and 5,000 nodes: decisions alone, by processor
- * time, for Pods of several sorts, the first thousand and the last; and all of it, by the clock, with an API server in
- * memory in the same process that stores each binding and an event about it. Takes numbers of nodes, if others are wanted;
- * on a machine that is not quiet read processor times.
+ * Scheduling throughput for 10,000 Pods on 100, 1,000 and 5,000 nodes: the CPU time of decisions alone, for several
+ * kinds of Pods, for the first and the last thousand; and the wall-clock time of the whole scheduler, with an in-memory
+ * API server in the same process that stores each binding and its event. Accepts other numbers of nodes as arguments;
+ * on a busy machine use the CPU times.
  */
 import { type Node, node as nodeKind } from '@kruise/api/core/node';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
@@ -66,7 +66,7 @@ const podOf = (name: string, spec: Partial<NonNullable<Pod['spec']>>): Pod => ({
   },
 });
 
-/** Processor time each of the first and of the last thousand Pods takes to be decided on, in microseconds. */
+/** Returns the CPU time per decision in microseconds, for the first and the last thousand Pods. */
 function decisionCosts(nodeCount: number, spec: Partial<NonNullable<Pod['spec']>>): readonly [number, number] {
   const cluster = createCluster();
   for (let index = 0; index < nodeCount; index++) cluster.setNode(nodeOf(index));
@@ -88,14 +88,14 @@ function decisionCosts(nodeCount: number, spec: Partial<NonNullable<Pod['spec']>
     const { user, system } = process.cpuUsage(startMs);
     return (user + system) / count;
   };
-  // The first few have everything still to be compiled.
+  // Warm-up: the first decisions include compilation.
   place(500);
   const first = place(1000);
   place(podCount - placed - 1000);
   return [first, place(1000)];
 }
 
-/** Pods a second, and the processor time of each in microseconds, the API server's included. */
+/** Returns the Pods per second, and the CPU time per Pod in microseconds, including the API server. */
 async function wholeCosts(nodeCount: number): Promise<readonly [perSecond: number, each: number]> {
   await using server = await startTestServer({ freezeObjects: false });
   const { client } = server;

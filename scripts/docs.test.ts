@@ -16,8 +16,8 @@ const examples = pages.flatMap((page) =>
   })),
 );
 
-test('pages show examples', () => assert.notEqual(examples.length, 0));
+test('the docs contain examples', () => assert.notEqual(examples.length, 0));
 
 for (const { page, file, text } of examples) {
-  test(`${page} shows ${file} as it is run`, () => assert.equal(text, readFileSync(join(root, file), 'utf8')));
+  test(`${page} shows ${file} verbatim`, () => assert.equal(text, readFileSync(join(root, file), 'utf8')));
 }
