@@ -92,7 +92,7 @@ test('every container drops unneeded privileges', () => {
   }
 });
 
-test('the image runs as user nobody by default', () => {
+test('the image runs as an unprivileged user by default', () => {
   const recipe = readFileSync(join(root, 'images/kruise-manager/Dockerfile'), 'utf8');
   // A numeric user, because Kubernetes cannot determine whether a named user is root.
   assert.match(recipe, /\nUSER 65534:65534\nENTRYPOINT /);
