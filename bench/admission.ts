@@ -1,6 +1,6 @@
 /**
- * What admission adds to a write: the chain of plugins, forty webhooks that are about something else, one in the same
- * process, and a policy. Prints microseconds of CPU a create, everything included.
+ * Cost of admission for a write: the chain of plugins, forty webhooks that do not match, one in-process webhook, and a
+ * policy. Prints microseconds of CPU per create, everything included.
  */
 import { mutatingWebhookConfiguration } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
 import { validatingAdmissionPolicy } from '@kruise/api/admissionregistration/validatingadmissionpolicy';

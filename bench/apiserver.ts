@@ -1,7 +1,6 @@
-// What an API server does for its clients: how soon it answers, what it takes at rest, writes and reads by 1, 16 and 128
-// callers, lists of 10,000 Pods, and changes told to 1, 100 and 1,000 watchers. Any server that a kubeconfig names, or
-// ours, started afresh: `node bench/apiserver.ts [--kubeconfig FILE [--pid N]…] [--pods 10000] [--json FILE]
-// [--only idle|lists|requests|watches]`
+// API server benchmark: start-up latency, idle usage, writes and reads by 1, 16 and 128 callers, lists of 10,000 Pods,
+// and watch events to 1, 100 and 1,000 watchers. Measures any server of a kubeconfig, or a new one of ours:
+//   node bench/apiserver.ts [--kubeconfig FILE [--pid N]…] [--pods 10000] [--json FILE] [--only idle|lists|requests|watches]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,13 +34,13 @@ const rows: Row[] = [];
 function report(row: Row): void {
   rows.push(row);
   const { what, ...figures } = row;
-  const told = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`);
-  console.log(`${what.padEnd(34)} ${told.join(', ')}`);
+  const columns = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`);
+  console.log(`${what.padEnd(34)} ${columns.join(', ')}`);
 }
 
 const rounded = (figure: number, digits = 1) => Number(figure.toFixed(digits));
 
-/** The middle of many durations, and what one in a hundred takes longer than. */
+/** Returns the median and the 99th percentile of durations. */
 function spread(durationsMs: readonly number[]): { readonly 'p50 ms': number; readonly 'p99 ms': number } {
   const sorted = durationsMs.toSorted((a, b) => a - b);
   const at = (part: number) => rounded(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0, 2);
@@ -52,12 +51,12 @@ type Place = { readonly kubeconfig: string; readonly pids: readonly number[]; st
 
 async function startOurs(): Promise<Place> {
   const bundler = new URL('../scripts/bundle.mjs', import.meta.url).href;
-  // Whatever Node a machine has can make the bundle, so it is plain JavaScript, without types.
+  // The bundler is plain JavaScript without types, because it runs on any Node.js version.
   const { bundledCommand } = (await import(bundler)) as { bundledCommand(): Promise<string> };
   const command = await bundledCommand();
   const folder = mkdtempSync(join(tmpdir(), 'kruise-bench-'));
   const kubeconfig = join(folder, 'kubeconfig');
-  const begun = performance.now();
+  const startMs = performance.now();
   const args = [command, 'apiserver', '--data', join(folder, 'data'), '--kubeconfig', kubeconfig];
   const child = spawn(process.execPath, args, { stdio: 'ignore' });
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -67,7 +66,7 @@ async function startOurs(): Promise<Place> {
   }
   const server = await reach(kubeconfig);
   while (!(await server.ask('GET', '/readyz').then(isGood, () => false))) await pause(2);
-  report({ what: 'start to an authenticated /readyz', ms: rounded(performance.now() - begun, 0) });
+  report({ what: 'start to an authenticated /readyz', ms: rounded(performance.now() - startMs, 0) });
   server.close();
   return {
     kubeconfig,
@@ -83,7 +82,7 @@ async function startOurs(): Promise<Place> {
 type Answer = { readonly code: number; readonly body: Buffer };
 const isGood = ({ code }: Answer) => code < 300;
 
-/** A server, with a connection for each caller. */
+/** Connects to a server, with one connection per caller. */
 async function reach(kubeconfig: string) {
   const { server, authorities, credentials } = chooseServer(loadKubeconfig({ path: kubeconfig }), {
     clock: systemClock,
@@ -127,15 +126,15 @@ async function must(method: string, path: string, body?: object, headers = {}): 
   return answer;
 }
 
-/** Has so many callers do something so many times in all, and returns how long each took. */
+/** Runs `count` operations with concurrent callers and returns their durations. */
 async function together(callers: number, count: number, act: (index: number) => Promise<unknown>): Promise<number[]> {
   const took: number[] = [];
   let next = 0;
   const call = async () => {
     for (let index = next++; index < count; index = next++) {
-      const begun = performance.now();
+      const startMs = performance.now();
       await act(index);
-      took.push(performance.now() - begun);
+      took.push(performance.now() - startMs);
     }
   };
   await Promise.all(Array.from({ length: callers }, call));
@@ -143,9 +142,9 @@ async function together(callers: number, count: number, act: (index: number) => 
 }
 
 async function measure(what: string, callers: number, count: number, act: (index: number) => Promise<unknown>) {
-  const begun = performance.now();
+  const startMs = performance.now();
   const took = await together(callers, count, act);
-  const perSecond = Math.round((count * 1000) / (performance.now() - begun));
+  const perSecond = Math.round((count * 1000) / (performance.now() - startMs));
   report({ what: `${what}, ${callers} callers`, 'per second': perSecond, ...spread(took) });
 }
 
@@ -184,7 +183,7 @@ async function measureRequests(): Promise<void> {
   }
 }
 
-/** About 3 KiB as sent, on a node that nobody runs. */
+/** About 3 KiB on the wire, on a node without a kubelet. */
 const podOf = (index: number) => {
   const container = (of: string) => ({
     name: of,
@@ -198,7 +197,7 @@ const podOf = (index: number) => {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name: `p-${index}`, labels: { app: 'bench' } }, spec };
 };
 
-/** Measures the latency of a GET of one Pod while another process lists all Pods without end. */
+/** Measures the latency of a GET of one Pod while another process lists all Pods continuously. */
 async function measureBeside(what: string, encoding: string | undefined): Promise<void> {
   const own = process.argv[1]!;
   const args = [own, '--kubeconfig', place.kubeconfig, '--lister', pods, '--encoding', encoding ?? ''];
@@ -206,16 +205,16 @@ async function measureBeside(what: string, encoding: string | undefined): Promis
   if (lister) await once(lister.stdout!, 'data');
   const took: number[] = [];
   for (let count = 0; count < 1000; count++) {
-    const begun = performance.now();
+    const startMs = performance.now();
     await must('GET', `${pods}/p-0`);
-    took.push(performance.now() - begun);
+    took.push(performance.now() - startMs);
     await pause(2);
   }
   lister?.kill();
   report({ what: `get beside ${what}`, ...spread(took), 'max ms': rounded(Math.max(...took)) });
 }
 
-/** Lists without end, once the first byte of the first list has arrived. The process of `measureBeside` runs this. */
+/** Lists continuously, once the first byte of the first list has arrived. The process of `measureBeside` runs this. */
 async function listForever(path: string, encoding: string): Promise<never> {
   for (;;) {
     const response = await server.open('GET', path, undefined, { 'accept-encoding': encoding });
@@ -250,7 +249,7 @@ async function measureLists(): Promise<void> {
     while (token !== undefined) {
       const { body } = await must('GET', `${pods}?limit=500&continue=${encodeURIComponent(token)}`);
       bytes += body.length;
-      // The metadata of a list stands before its items.
+      // The metadata of a list precedes its items.
       token = /"continue":"([^"]+)"/.exec(body.subarray(0, 1000).toString())?.[1];
     }
     return bytes;
@@ -262,7 +261,7 @@ async function measureLists(): Promise<void> {
   );
 }
 
-/** Tells a crowd of watchers of changes, one after the other or twenty a second, and how late each hears of them. */
+/** Sends changes to many watchers, one after the other or twenty per second, and measures the delivery latency. */
 async function measureWatches(watchers: number, isPaced: boolean): Promise<void> {
   const object = settings(0, 0);
   await must('POST', maps, object);
@@ -288,14 +287,14 @@ async function measureWatches(watchers: number, isPaced: boolean): Promise<void>
     stream.on('error', () => {});
     stream.on('end', () => heard.reject(new Error('a watch was ended')));
   });
-  const begun = performance.now();
+  const startMs = performance.now();
   for (let sequence = 1; sequence <= changes; sequence++) {
     sentAt[sequence] = performance.now();
     await must('PUT', `${maps}/c-0`, settings(0, sequence));
-    if (isPaced) await pause(Math.max(0, begun + sequence * 50 - performance.now()));
+    if (isPaced) await pause(Math.max(0, startMs + sequence * 50 - performance.now()));
   }
   await heard.promise;
-  const perSecond = Math.round((late.length * 1000) / (performance.now() - begun));
+  const perSecond = Math.round((late.length * 1000) / (performance.now() - startMs));
   report({
     what: `${watchers} watchers, ${isPaced ? '20 changes a second' : 'burst'}`,
     'per second': perSecond,
@@ -309,7 +308,7 @@ if (values.lister !== undefined) await listForever(values.lister, values.encodin
 
 try {
   await must('POST', '/api/v1/namespaces', { metadata: { name } });
-  // Without controllers nobody makes the account that Pods run as.
+  // Without controllers, nothing creates the default service account of Pods.
   await server.ask('POST', `/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } });
   const parts: { readonly [part: string]: () => Promise<void> } = {
     idle: measureIdle,

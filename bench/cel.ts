@@ -1,4 +1,4 @@
-/** What compiling and evaluating validation rules costs. Run with `node bench/cel.ts`. */
+/** Cost of compiling and evaluating validation rules. Run with `node bench/cel.ts`. */
 import { compile } from '@kruise/cel/compile';
 import { kubernetesEnvironment } from '@kruise/cel/environments';
 import { jsonInt, jsonList, jsonMap, jsonObject, jsonString } from '@kruise/cel/json-types';
@@ -33,7 +33,7 @@ const rules = {
   'a loop in a loop': 'self.containers.all(a, self.containers.exists_one(b, a.name == b.name))',
 };
 
-/** The time of one run in microseconds: the best of several rounds, for other work only ever slows it. */
+/** Returns the time of one run in microseconds: the best of several rounds, because other work only slows it down. */
 function measure(run: () => unknown): number {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 15; round++) {

@@ -1,4 +1,4 @@
-// What the controller runtime costs. `node bench/client.ts [objects]`
+// Cost of the controller runtime. `node bench/client.ts [objects]`
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,14 +16,14 @@ import { systemClock, systemRandom } from '@kruise/values/system';
 
 const objects = Number(process.argv[2] ?? 50_000);
 
-/** Processor time so far, in milliseconds: what else the machine does is left out. */
+/** Returns the CPU time so far in milliseconds, which excludes other processes. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-function report(name: string, count: number, begun: number): void {
-  const tookMs = cpuMs() - begun;
+function report(name: string, count: number, startMs: number): void {
+  const tookMs = cpuMs() - startMs;
   const each = ((tookMs * 1000) / count).toFixed(2);
   console.log(`${name.padEnd(58)} ${each.padStart(8)} µs each ${tookMs.toFixed(0).padStart(7)} ms in all`);
 }
@@ -49,7 +49,7 @@ const objectAt = (index: number, version: number): ConfigMap => ({
   data: { value: String(version) },
 });
 
-/** A server that lists what it is given and says what it is told to. */
+/** Returns a fake server with fixed items and scripted watch events. */
 function scripted(items: readonly ConfigMap[], events: AsyncIterable<WatchEvent>): Transport {
   return {
     request: async () => ({ code: 200, object: { metadata: { resourceVersion: '1000000' }, items }, warnings: [] }),
@@ -72,7 +72,7 @@ async function benchInformer(): Promise<void> {
     yield* changes;
     await new Promise(() => {});
   }
-  let begun = cpuMs();
+  let startMs = cpuMs();
   const informer = startInformer(
     createClient(scripted(items, events())),
     systemClock,
@@ -82,31 +82,31 @@ async function benchInformer(): Promise<void> {
     stop.signal,
   );
   await informer.synced;
-  report(`informer: first list of ${objects}`, objects, begun);
+  report(`informer: first list of ${objects}`, objects, startMs);
 
-  begun = cpuMs();
+  startMs = cpuMs();
   informer.ownedBy({ metadata: { uid: 'uid-1' } });
   informer.list({ namespace: 'namespace-1' });
-  report('store: two indexes built', objects, begun);
+  report('store: two indexes built', objects, startMs);
 
   let heard = 0;
   informer.handle(({ cause }) => {
     if (cause === 'event' && ++heard === changes.length) all.resolve();
   });
-  begun = cpuMs();
+  startMs = cpuMs();
   go();
   await all.promise;
-  report('informer: an event, two indexes, one handler', changes.length, begun);
+  report('informer: an event, two indexes, one handler', changes.length, startMs);
 
-  begun = cpuMs();
+  startMs = cpuMs();
   let found = 0;
   for (let index = 0; index < 200_000; index++)
     found += informer.get(`namespace-${index % 100}/object-${index % objects}`) ? 1 : 0;
-  report('store: get', 200_000, begun);
-  begun = cpuMs();
+  report('store: get', 200_000, startMs);
+  startMs = cpuMs();
   for (let index = 0; index < 20_000; index++)
     found += informer.ownedBy({ metadata: { uid: `uid-${index % 1000}` } }).length;
-  report(`store: ownedBy, ${objects / 1000} found`, 20_000, begun);
+  report(`store: ownedBy, ${objects / 1000} found`, 20_000, startMs);
   if (found === 0) throw new Error('nothing was found');
   stop.abort();
 }
@@ -127,7 +127,7 @@ async function benchInProcess(): Promise<void> {
       if (cause === 'event' && ++seen === count * informers.length) written.resolve();
     });
   }
-  const begun = cpuMs();
+  const startMs = cpuMs();
   for (let index = 0; index < count; index += 100) {
     await Promise.all(
       Array.from({ length: 100 }, (_, each) =>
@@ -139,11 +139,11 @@ async function benchInProcess(): Promise<void> {
     );
   }
   await written.promise;
-  report('API server in process: a write seen by five informers', count, begun);
+  report('API server in process: a write seen by five informers', count, startMs);
   stop.abort();
 }
 
-/** A controller that marks every object it sees: how many in a row, and how long one takes by itself. */
+/** Measures a controller that labels every object: throughput, and the latency of a single reconcile. */
 async function benchReconcile(): Promise<void> {
   const count = 5000;
   await using server = await startTestServer({ freezeObjects: false });
@@ -172,7 +172,7 @@ async function benchReconcile(): Promise<void> {
   onMarked = () => {
     if (++marked === count) all.resolve();
   };
-  let begun = performance.now();
+  let startMs = performance.now();
   const cpu = cpuMs();
   for (let index = 0; index < count; index += 100) {
     await Promise.all(
@@ -186,7 +186,7 @@ async function benchReconcile(): Promise<void> {
   }
   await all.promise;
   report('controller: an object made, seen, decided on and marked', count, cpu);
-  console.log(`${''.padEnd(58)} ${((count * 1000) / (performance.now() - begun)).toFixed(0).padStart(8)} a second`);
+  console.log(`${''.padEnd(58)} ${((count * 1000) / (performance.now() - startMs)).toFixed(0).padStart(8)} a second`);
 
   const took: number[] = [];
   for (let round = 0; round < 500; round++) {
@@ -195,10 +195,10 @@ async function benchReconcile(): Promise<void> {
     onMarked = (each) => {
       if (each === name) resolve();
     };
-    begun = performance.now();
+    startMs = performance.now();
     await client.patch(configMap, { name, namespace: 'default' }, { data: { value: '1' } }, { type: 'merge' });
     await promise;
-    took.push(performance.now() - begun);
+    took.push(performance.now() - startMs);
   }
   took.sort((a, b) => a - b);
   const at = (part: number) => `${took[Math.floor(took.length * part)]!.toFixed(2)} ms`;
@@ -210,29 +210,29 @@ async function benchReconcile(): Promise<void> {
 async function benchQueue(): Promise<void> {
   const keys = Array.from({ length: 200_000 }, (_, index) => `default/object-${index}`);
   const queue = createWorkQueue(systemClock);
-  let begun = cpuMs();
+  let startMs = cpuMs();
   for (const key of keys) queue.add(key);
-  report('queue: add', keys.length, begun);
-  begun = cpuMs();
+  report('queue: add', keys.length, startMs);
+  startMs = cpuMs();
   for (const key of keys) queue.add(key);
-  report('queue: add what is there', keys.length, begun);
-  begun = cpuMs();
+  report('queue: add what is there', keys.length, startMs);
+  startMs = cpuMs();
   for (let index = 0; index < keys.length; index++) queue.done((await queue.take())!);
-  report('queue: take and done', keys.length, begun);
-  begun = cpuMs();
+  report('queue: take and done', keys.length, startMs);
+  startMs = cpuMs();
   for (const key of keys) queue.addAfter(key, 3_600_000);
-  report('queue: addAfter', keys.length, begun);
+  report('queue: addAfter', keys.length, startMs);
   const few = createWorkQueue(systemClock);
-  begun = cpuMs();
+  startMs = cpuMs();
   for (let index = 0; index < 500_000; index++) {
     few.add(keys[index % 1000]!);
     if (index % 1000 === 999) for (let each = 0; each < 1000; each++) few.done((await few.take())!);
   }
-  report('queue: add, take and done, a thousand keys over and over', 500_000, begun);
+  report('queue: add, take and done, a thousand keys over and over', 500_000, startMs);
   queue.close();
 }
 
-/** Processor time, as a program sees it that has run before: Node keeps what it compiled. */
+/** Measures the CPU time of an import with a warm compile cache. */
 function benchImport(): void {
   const cache = mkdtempSync(join(tmpdir(), 'kruise-bench-'));
   const code = (file: string) => `

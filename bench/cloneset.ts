@@ -1,6 +1,6 @@
-// How fast CloneSets follow: from nothing to many Pods, to another image in place (all at once, and a tenth at a time),
-// to another template by replacing Pods, and back to nothing. `node bench/cloneset.ts [--kubeconfig FILE] [pods…]`
-// Without a kubeconfig a cluster of its own is started, and what it costs is told, too.
+// CloneSet benchmark: scale-out from zero, in-place update (all at once, and a tenth at a time), recreate update, and
+// scale-in to zero. Without a kubeconfig a new cluster is started, and its usage is printed, too.
+//   node bench/cloneset.ts [--kubeconfig FILE] [pods…]
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ try {
   await cluster?.stop();
 }
 
-/** Two containers with what Pods usually have: 3 KiB as stored. */
+/** Returns a template with two typical containers: 3 KiB as stored. */
 function templateOf(image: string, revision: string): CloneSet['spec']['template'] {
   const container = (program: string, tag: string, containerPort: number) => ({
     name: program,
@@ -88,11 +88,11 @@ async function uids(): Promise<Set<string>> {
 }
 
 async function measure(what: string, count: number, begin: () => Promise<CloneSet>): Promise<void> {
-  const begunAt = performance.now();
+  const startMs = performance.now();
   const cpu = cluster?.processorMs() ?? 0;
   const { metadata } = await begin();
   await rolledOut(metadata.generation ?? 0);
-  const tookMs = performance.now() - begunAt;
+  const tookMs = performance.now() - startMs;
   const cost = cluster
     ? `, processor ${(((cluster.processorMs() - cpu) / count) * 1000).toFixed(0).padStart(5)} µs a Pod, ${cluster.residentMiB()} MiB`
     : '';
@@ -102,7 +102,7 @@ async function measure(what: string, count: number, begin: () => Promise<CloneSe
   );
 }
 
-/** Resolves when the CloneSet says that what is wanted is there, and nothing else. */
+/** Resolves when the status of the CloneSet reports a complete rollout. */
 async function rolledOut(generation: number): Promise<void> {
   const done = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -131,7 +131,7 @@ async function startCluster() {
     child.once('exit', (code) => reject(new Error(`kruise up ended with ${code}`)));
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  // Linux tells of its processes in files.
+  // Reads a file of the process in /proc.
   const fileOf = (file: string) => readFileSync(`/proc/${child.pid}/${file}`, 'utf8');
   return {
     kubeconfig,

@@ -1,6 +1,6 @@
-// A whole cluster: how soon it is there, how fast workloads follow, and what it takes.
-// `node bench/cluster.ts [--kubeconfig FILE] [--nodes 10] [--pods 100,1000] [--only Deployment] [--idle SECONDS]`
-// Without a kubeconfig it starts `kruise up` from the bundle, in a directory of its own, and ends it again.
+// Benchmark of a whole cluster: start-up latency, rollout latency of workloads, and usage. Without a kubeconfig it
+// starts the bundled `kruise up` in a temporary directory and stops it at the end.
+//   node bench/cluster.ts [--kubeconfig FILE] [--nodes 10] [--pods 100,1000] [--only Deployment] [--idle SECONDS]
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -29,21 +29,21 @@ const { values } = parseArgs({
 const idleMs = Number(values.idle) * 1000;
 const sizes = values.pods.split(',').map(Number);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-const seconds = (begun: number) => `${((performance.now() - begun) / 1000).toFixed(2)} s`;
+const seconds = (startMs: number) => `${((performance.now() - startMs) / 1000).toFixed(2)} s`;
 console.log(`${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)} before anything was started`);
 
 const bundler = new URL('../scripts/bundle.mjs', import.meta.url).href;
 
-/** A cluster to measure; of one that was started here its process is known, too. */
+/** A cluster to measure; the pid is known if it was started here. */
 type Cluster = { readonly client: Client; readonly pid?: number; stop(): Promise<void> };
 
-async function started(nodes: number): Promise<Cluster & { readonly begun: number }> {
-  // Whatever Node a machine has can make the bundle, so it is plain JavaScript, without types.
+async function started(nodes: number): Promise<Cluster & { readonly startMs: number }> {
+  // The bundler is plain JavaScript without types, because it runs on any Node.js version.
   const { bundledCommand } = (await import(bundler)) as { bundledCommand(): Promise<string> };
   const command = await bundledCommand();
   const folder = mkdtempSync(join(tmpdir(), 'kruise-bench-'));
   const kubeconfig = join(folder, 'kubeconfig');
-  const begun = performance.now();
+  const startMs = performance.now();
   const args = [command, 'up', '--data', join(folder, 'data'), '--kubeconfig', kubeconfig, '--nodes', String(nodes)];
   const child = spawn(process.execPath, args, { stdio: 'ignore' });
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -54,7 +54,7 @@ async function started(nodes: number): Promise<Cluster & { readonly begun: numbe
   const { client, close } = connect(systemClock, { path: kubeconfig });
   return {
     client,
-    begun,
+    startMs,
     pid: child.pid!,
     async stop() {
       close();
@@ -65,13 +65,13 @@ async function started(nodes: number): Promise<Cluster & { readonly begun: numbe
   };
 }
 
-/** Asks again and again until something holds. */
+/** Polls until a condition holds. */
 async function until(holds: () => Promise<boolean>, everyMs = 20): Promise<void> {
   for (;;) {
     try {
       if (await holds()) return;
     } catch {
-      // It is not there yet.
+      // The object does not exist yet.
     }
     await pause(everyMs);
   }
@@ -118,7 +118,7 @@ async function make(client: Client, { kind, name, more }: (typeof workloads)[num
     template: templateOf(name, 'nginx:1.25'),
     ...more,
   };
-  // A workload is what its kind says.
+  // The spec matches the kind of the workload.
   await client.create(kind, { metadata: at(name), spec } as never);
   await until(() => isDone(client, kind, name, replicas));
 }
@@ -132,13 +132,13 @@ async function idle(pid: number, pods: number): Promise<void> {
   console.log(`at rest with ${pods} Pods: ${after.mib} MiB, ${share} % of a core`);
 }
 
-/** How long `kubectl get nodes` would wait for its answer. */
+/** Measures the latency of `kubectl get nodes`. */
 async function listNodes(client: Client): Promise<void> {
   const times: number[] = [];
   for (let round = 0; round < 21; round++) {
-    const begun = performance.now();
+    const startMs = performance.now();
     await client.list(node);
-    times.push(performance.now() - begun);
+    times.push(performance.now() - startMs);
   }
   console.log(`all nodes listed: ${times.sort((a, b) => a - b)[10]!.toFixed(0)} ms (p50)`);
 }
@@ -150,10 +150,10 @@ async function measure({ client, pid }: Cluster): Promise<void> {
       const { kind, name } = workload;
       const cpuBefore = pid === undefined ? 0 : useOf(pid).cpuMs;
       const timed = async (what: string, work: () => Promise<void>) => {
-        const begun = performance.now();
+        const startMs = performance.now();
         await work();
-        const rate = (replicas / ((performance.now() - begun) / 1000)).toFixed(0);
-        console.log(`${kind.kind} of ${replicas}: ${what} ${seconds(begun)}, ${rate} Pods/s`);
+        const rate = (replicas / ((performance.now() - startMs) / 1000)).toFixed(0);
+        console.log(`${kind.kind} of ${replicas}: ${what} ${seconds(startMs)}, ${rate} Pods/s`);
       };
       await timed('ready', () => make(client, workload, replicas));
       if (pid !== undefined) {
@@ -181,15 +181,15 @@ if (values.kubeconfig !== undefined) {
 } else {
   const cold = await started(3);
   await until(async () => (await readyNodes(cold.client)) === 3, 2);
-  console.log(`from the command to three nodes ready: ${seconds(cold.begun)}`);
+  console.log(`from the command to three nodes ready: ${seconds(cold.startMs)}`);
   await make(cold.client, workloads[0]!, 3);
-  console.log(`to a Deployment of three ready: ${seconds(cold.begun)}`);
+  console.log(`to a Deployment of three ready: ${seconds(cold.startMs)}`);
   await cold.stop();
   const cluster = await started(Number(values.nodes));
   await until(async () => (await readyNodes(cluster.client)) === Number(values.nodes));
   const { cpuMs, mib } = useOf(cluster.pid!);
   console.log(
-    `${values.nodes} nodes ready: ${seconds(cluster.begun)}, ${cpuMs / 1000} s of processor time, ${mib} MiB`,
+    `${values.nodes} nodes ready: ${seconds(cluster.startMs)}, ${cpuMs / 1000} s of processor time, ${mib} MiB`,
   );
   try {
     await listNodes(cluster.client);

@@ -1,6 +1,6 @@
 /**
- * What the codecs cost, as multiples of `JSON.parse` of the same Pod in the same run: the machine's own speed and its
- * noise divide out. Run with `node bench/codec.ts`.
+ * Cost of the codecs, as multiples of `JSON.parse` of the same Pod in the same run: this cancels out the speed and
+ * noise of the machine. Run with `node bench/codec.ts`.
  */
 import { codecOf } from '@kruise/schema/codec';
 import { surveyJson } from '@kruise/schema/json-text';

@@ -1,6 +1,6 @@
-// kube-controller-manager as a process of its own: how soon it is at work, and what it takes while nothing happens, beside
-// so many Pods. `node bench/controller-manager.ts [--program kube-controller-manager] [--idle SECONDS] [pods…]`
-// Measures ours and, where one is named, another program that takes the same flags.
+// kube-controller-manager as a separate process: start-up latency, and idle usage with a number of Pods. Measures ours
+// and, with --program, another program with the same flags.
+//   node bench/controller-manager.ts [--program kube-controller-manager] [--idle SECONDS] [pods…]
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const templateOf = (app: string) => ({
 });
 
 const bundler = new URL('../scripts/bundle.mjs', import.meta.url).href;
-// Whatever Node a machine has can make the bundle, so it is plain JavaScript, without types.
+// The bundler is plain JavaScript without types, because it runs on any Node.js version.
 const { bundledCommand } = (await import(bundler)) as { bundledCommand(): Promise<string> };
 const command = await bundledCommand();
 
@@ -66,11 +66,11 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** ReplicaSets that have all the Pods they want, so that there is nothing to do about them. */
+/** Creates ReplicaSets with all their Pods, so that nothing has to be reconciled. */
 async function fill(client: Client, from: number, to: number): Promise<void> {
-  for (let begun = from; begun < to; begun += perSet) {
+  for (let beginMs = from; beginMs < to; beginMs += perSet) {
     const set = await client.create(replicaSet, {
-      metadata: { name: `set-${begun / perSet}`, namespace: 'bench' },
+      metadata: { name: `set-${beginMs / perSet}`, namespace: 'bench' },
       spec: { replicas: perSet, selector: { matchLabels: { app: 'bench' } }, template: templateOf('bench') },
     });
     const owner: ReplicaSet = { ...set, apiVersion: 'apps/v1', kind: 'ReplicaSet' };
@@ -79,7 +79,7 @@ async function fill(client: Client, from: number, to: number): Promise<void> {
         Array.from({ length: 50 }, (_, each) =>
           client.create(pod, {
             metadata: {
-              name: `pod-${begun + index + each}`,
+              name: `pod-${beginMs + index + each}`,
               namespace: 'bench',
               labels: { app: 'bench' },
               ownerReferences: [controllerReference(owner)],
@@ -94,7 +94,7 @@ async function fill(client: Client, from: number, to: number): Promise<void> {
 
 async function measure(name: string, program: string, before: readonly string[]): Promise<void> {
   const pki = join(data, 'pki');
-  const begun = performance.now();
+  const beginMs = performance.now();
   const child = spawn(
     program,
     [
@@ -107,7 +107,7 @@ async function measure(name: string, program: string, before: readonly string[])
   const over = new Promise((resolve) => child.once('exit', resolve));
   try {
     await atWork(child, name);
-    const atWorkMs = performance.now() - begun;
+    const atWorkMs = performance.now() - beginMs;
     const { cpuMs: startMs } = useOf(child.pid!);
     await pause(idleMs);
     const settled = useOf(child.pid!);
@@ -124,7 +124,7 @@ async function measure(name: string, program: string, before: readonly string[])
   }
 }
 
-/** It is at work when a ReplicaSet that is made now says that it was seen. */
+/** Waits until a new ReplicaSet is observed, which proves that the controllers are running. */
 async function atWork(child: ChildProcess, name: string): Promise<void> {
   const probe = { name: `probe-${name}-${child.pid}`, namespace: 'bench' };
   await client.create(replicaSet, {

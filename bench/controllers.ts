@@ -1,5 +1,5 @@
-// How fast controllers follow: a Deployment from nothing to many Pods, and on to another template, against an API server
-// in memory with nodes that only say that Pods run. `node bench/controllers.ts [pods]`
+// Rollout latency of controllers: a Deployment scales out from zero and is updated, against an in-memory API server
+// with nodes that only report Pods as running. `node bench/controllers.ts [pods]`
 import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { type Pod, pod } from '@kruise/api/core/pod';
@@ -42,7 +42,7 @@ const deployments = startInformer(client, systemClock, systemRandom, deployment,
 const pods = startInformer(client, systemClock, systemRandom, pod, {}, stop.signal);
 await Promise.all([deployments.synced, pods.synced]);
 
-/** Resolves when a Deployment says that what is wanted is there. */
+/** Resolves when the status of the Deployment reports a complete rollout. */
 function rolledOut(): Promise<void> {
   return new Promise((resolve) => {
     const done = new AbortController();
@@ -64,7 +64,7 @@ function quantile(sorted: readonly number[], part: number): string {
 }
 
 async function measure(name: string, begin: () => Promise<unknown>): Promise<void> {
-  const begunAt = performance.now();
+  const startMs = performance.now();
   const cpu = process.cpuUsage();
   const readyAt = new Map<string, number>();
   const watched = new AbortController();
@@ -72,13 +72,13 @@ async function measure(name: string, begin: () => Promise<unknown>): Promise<voi
     ({ object, cause }) => {
       const uid = object.metadata.uid ?? '';
       if (cause === 'event' && isPodReady(object as Pod) && !readyAt.has(uid))
-        readyAt.set(uid, performance.now() - begunAt);
+        readyAt.set(uid, performance.now() - startMs);
     },
     { signal: watched.signal },
   );
   await begin();
   await rolledOut();
-  const tookMs = performance.now() - begunAt;
+  const tookMs = performance.now() - startMs;
   watched.abort();
   const { user, system } = process.cpuUsage(cpu);
   const sorted = [...readyAt.values()].sort((a, b) => a - b);
@@ -103,14 +103,14 @@ await measure('to another template', () =>
 );
 await measure('from there to none', () => scaleTo(0));
 
-// A single Pod says how long the chain is: Deployment, ReplicaSet, Pod, ready, and the figures back up.
+// A single Pod measures the latency of the chain: Deployment, ReplicaSet, Pod, ready, and the statuses back up.
 const alone: number[] = [];
 for (let round = 0; round < 50; round++) {
   for (const count of [1, 0]) {
-    const begunAt = performance.now();
+    const startMs = performance.now();
     await scaleTo(count);
     await rolledOut();
-    if (count === 1) alone.push(performance.now() - begunAt);
+    if (count === 1) alone.push(performance.now() - startMs);
   }
 }
 alone.sort((a, b) => a - b);

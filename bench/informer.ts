@@ -1,6 +1,6 @@
-// A list of many Pods into an informer: this client and the official JavaScript client, each in a process of its own, one
-// after the other, against the same server. `node bench/informer.ts [--kubeconfig FILE] [pods]`
-// Without a kubeconfig an API server in memory is started, and filled.
+// Syncs an informer with many Pods: this client and the official JavaScript client, each in a separate process, one
+// after the other, against the same server. Without a kubeconfig an in-memory API server is started and filled.
+//   node bench/informer.ts [--kubeconfig FILE] [pods]
 import { spawnSync } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ const { values, positionals } = parseArgs({
 });
 const count = Number(positionals[0] ?? 10_000);
 
-/** What it took, as one process tells the other. */
+/** Measurements that one process sends to the other. */
 type Figures = { importMs: number; syncMs: number; cpuMs: number; mib: number; objects: number };
 
 const cpuMs = () => {
@@ -46,13 +46,13 @@ async function withOfficial(kubeconfig: string): Promise<() => number> {
   return () => informer.list().length;
 }
 
-// Counted from the start of the process. What only the server needs is imported where it is.
+// Measured from the start of the process. Modules that only the server needs are imported there.
 let importMs = 0;
 function imported(): void {
   importMs = performance.now();
 }
 
-/** Fills an informer and tells what it took. */
+/** Fills an informer and prints the measurements. */
 async function measure(kubeconfig: string, as: string): Promise<void> {
   const sizeOf = await (as === 'ours' ? withOurs(kubeconfig) : withOfficial(kubeconfig));
   const syncMs = performance.now() - importMs;
@@ -102,7 +102,7 @@ if (values.as !== undefined) {
 } else if (values.kubeconfig !== undefined) {
   compare(values.kubeconfig);
 } else {
-  // The server has a thread of its own: it must answer while processes are waited for.
+  // The server has its own thread: it must respond while processes are awaited.
   const { Worker, isMainThread, parentPort } = await import('node:worker_threads');
   if (isMainThread) {
     const worker = new Worker(new URL(import.meta.url), { argv: [String(count)] });

@@ -1,7 +1,6 @@
 /**
- * What nodes themselves cost for each Pod: kubelets with simulated runtimes, and an API that keeps what it is given and
- * does nothing else, which is counted as well. `node bench/kubelet.ts [Pods] [nodes]`. Pods have two containers with two
- * probes each, three volumes and a token.
+ * Cost of nodes per Pod: kubelets with simulated runtimes, and an API that only stores objects, whose cost is included.
+ * `node bench/kubelet.ts [Pods] [nodes]`. Pods have two containers with two probes each, three volumes and a token.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import { podStatus } from '@kruise/api/core/pod';
@@ -26,7 +25,7 @@ const images = ['registry.local/shop/web:1.0.0', 'registry.local/mesh/proxy:1.9.
 const statusType = mergeTypeOf(podStatus);
 const stop = new AbortController();
 
-/** An object once it is stored. */
+/** Returns an object with its stored metadata. */
 let revision = 0;
 const stored = <T extends { readonly metadata?: object }>(object: T) => ({
   ...object,
@@ -40,7 +39,7 @@ let writes = 0;
 let events = 0;
 let onChange = () => {};
 
-function tell(type: 'added' | 'updated' | 'deleted', object: Pod): void {
+function notify(type: 'added' | 'updated' | 'deleted', object: Pod): void {
   const key = object.metadata.name ?? '';
   const previous = pods.get(key);
   if (type === 'deleted') pods.delete(key);
@@ -68,12 +67,12 @@ async function answer({ method, path, body }: ApiRequest): Promise<unknown> {
     const { status } = body as { readonly status: JsonObject };
     const merged = applyStrategicMergePatch((found.status ?? {}) as JsonObject, status, statusType);
     const next = stored({ ...found, status: merged as Pod['status'] }) as Pod;
-    tell('updated', next);
+    notify('updated', next);
     return next;
   }
   if (found && method === 'DELETE') {
     writes++;
-    tell('deleted', found);
+    notify('deleted', found);
     return found;
   }
   return stored((body ?? {}) as object);
@@ -224,14 +223,14 @@ async function until(isDone: () => boolean): Promise<void> {
 let names = 0;
 async function round(count: number): Promise<{ readonly up: number; readonly down: number; readonly writes: number }> {
   writes = 0;
-  const begun = process.cpuUsage();
+  const startMs = process.cpuUsage();
   for (let index = 0; index < count; index++) {
-    tell('added', podOf(`shop-${names++}`, `node-${(index % nodeCount) + 1}`));
+    notify('added', podOf(`shop-${names++}`, `node-${(index % nodeCount) + 1}`));
     if (index % 50 === 49) await new Promise((resolve) => setImmediate(resolve));
   }
   await until(() => ready.size === count);
   await drained();
-  const up = process.cpuUsage(begun);
+  const up = process.cpuUsage(startMs);
   const before = process.cpuUsage();
   for (const pod of [...pods.values()]) {
     const metadata = {
@@ -240,7 +239,7 @@ async function round(count: number): Promise<{ readonly up: number; readonly dow
       deletionGracePeriodSeconds: 30,
       generation: 2,
     };
-    tell('updated', stored({ ...pod, metadata }) as Pod);
+    notify('updated', stored({ ...pod, metadata }) as Pod);
   }
   await until(() => pods.size === 0);
   await drained();
@@ -249,7 +248,7 @@ async function round(count: number): Promise<{ readonly up: number; readonly dow
   return { up: ms(up), down: ms(down), writes: writes / count };
 }
 
-/** Until no more events are written. */
+/** Waits until no more events are written. */
 async function drained(): Promise<void> {
   for (let before = -1; before !== events; ) {
     before = events;

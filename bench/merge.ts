@@ -1,4 +1,6 @@
-/** What tracking owners, server-side apply and strategic merge cost on a Pod of some 5 KB. Run with `node bench/merge.ts`. */
+/**
+ * Cost of managed fields, server-side apply and strategic merge on a Pod of about 5 KB. Run with `node bench/merge.ts`.
+ */
 import { pod } from '@kruise/api/core/pod';
 import { applyPatch, trackUpdate } from '@kruise/machinery/server-side-apply/field-manager';
 import { createThreeWayMergePatch } from '@kruise/machinery/strategic-merge-diff';
@@ -103,7 +105,7 @@ function apply(before: Json, value: Json): Json {
   return result.object;
 }
 
-/** The time of one run in microseconds: the best of several rounds, for other work only ever slows it. */
+/** Returns the time of one run in microseconds: the best of several rounds, because other work only slows it down. */
 function measure(run: () => unknown): number {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 15; round++) {

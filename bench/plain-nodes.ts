@@ -1,7 +1,8 @@
-// Nodes that do what a kubelet tells the API and nothing else: leases, Pods that run at once, containers that are started
-// again when their image is another, readiness by the gates, and the last word on a deletion. With them a control plane
-// is measured by itself, theirs or ours: `node bench/plain-nodes.ts --kubeconfig FILE [--nodes 10] [--workers 64]`
-// beside `kruise up --nodes 0`, until it is interrupted. With few workers it is the nodes that a fast server waits for.
+// Hollow nodes with only the API behaviour of a kubelet: leases, Pods that run immediately, container restarts after
+// image changes, readiness with readiness gates, and final deletions. They allow measuring a control plane alone, ours
+// or that of Kubernetes, beside `kruise up --nodes 0`, until interrupted. With few workers, the nodes are the
+// bottleneck of a fast server.
+//   node bench/plain-nodes.ts --kubeconfig FILE [--nodes 10] [--workers 64]
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { lease } from '@kruise/api/coordination/lease';
@@ -32,15 +33,15 @@ const stop = new AbortController();
 const { client, close } = connect(systemClock, { path: values.kubeconfig, userAgent: 'plain-nodes' });
 const names = Array.from({ length: Number(values.nodes) }, (_, i) => `plain-${i}`);
 const digests = new Map<string, string>();
-/** What a Pod was after it was last written: the cache may not have heard of it yet. */
+/** Last written version of each Pod: the cache may be stale. */
 const written = new Map<string, Pod>();
 let started = 0;
 
 await Promise.all(names.map(join));
 const renewing = setInterval(() => void Promise.all(names.map(renew)).catch(fail), 10_000);
 
-// As a kubelet does, they hear of Pods that have a node, and keep of them what they go by: the less there is to do here, the
-// less the other side waits for it.
+// Like a kubelet, the informer receives Pods with a node, and keeps only the fields that are needed: less work here
+// means less waiting for the control plane.
 const heard = { fieldSelector: 'spec.nodeName!=', transform: (object: KubernetesObject) => inShort(object as Pod) };
 const pods = startInformer(client, systemClock, systemRandom, pod, heard, stop.signal);
 const waiting = new Set<string>();
@@ -105,7 +106,7 @@ async function renew(name: string): Promise<void> {
   await client.patch(lease, { name, namespace: 'kube-node-lease' }, { spec }, { type: 'merge' });
 }
 
-/** Takes one Pod after the other; two workers never have the same one. */
+/** Processes one Pod after the other; two workers never process the same Pod. */
 async function work(): Promise<void> {
   while (!stop.signal.aborted) {
     const key = waiting.values().find((candidate) => !busy.has(candidate));
@@ -123,7 +124,7 @@ async function work(): Promise<void> {
   }
 }
 
-/** What is gone by. */
+/** Returns a Pod with only the fields that are needed. */
 function inShort({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const { name, namespace, uid, resourceVersion, deletionTimestamp } = metadata;
   const { nodeName, containers = [], readinessGates } = spec ?? {};
@@ -159,14 +160,14 @@ async function attend(current: Pod): Promise<void> {
   }
 }
 
-/** What is to be said of a Pod, or nothing where it has been said. */
+/** Returns the status to write; undefined if it is already written. */
 function statusOf(current: Pod): object | undefined {
   const now = formatTime(systemClock.now());
   const { spec, status } = current;
-  const said = new Map(status?.containerStatuses?.map((container) => [container.name, container]));
+  const reported = new Map(status?.containerStatuses?.map((container) => [container.name, container]));
   let changed = status?.phase !== 'Running';
   const containerStatuses = (spec?.containers ?? []).map(({ name, image = '' }): ContainerStatus => {
-    const before = said.get(name);
+    const before = reported.get(name);
     if (before?.image === image) return before;
     changed = true;
     const id = `sim://${(started++).toString(16).padStart(16, '0')}`;
@@ -176,14 +177,14 @@ function statusOf(current: Pod): object | undefined {
   });
   const before = new Map(status?.conditions?.map((condition) => [condition.type, condition]));
   const conditions: Condition[] = [];
-  const say = (type: string, holds: boolean): void => {
+  const setCondition = (type: string, holds: boolean): void => {
     const value = holds ? 'True' : 'False';
     if (before.get(type)?.status === value) return;
     conditions.push({ type, status: value, lastTransitionTime: now });
   };
   const gates = spec?.readinessGates ?? [];
-  for (const type of ['PodReadyToStartContainers', 'Initialized', 'ContainersReady']) say(type, true);
-  say(
+  for (const type of ['PodReadyToStartContainers', 'Initialized', 'ContainersReady']) setCondition(type, true);
+  setCondition(
     'Ready',
     gates.every((gate) => before.get(gate.conditionType ?? '')?.status === 'True'),
   );

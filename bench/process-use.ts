@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Processor time so far and memory now of a process on this machine, which has to have `/proc`. */
+/** Returns the CPU time and the memory of a process on this machine, which must have `/proc`. */
 export function useOf(pid: number): { readonly cpuMs: number; readonly mib: number } {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1];

@@ -1,6 +1,7 @@
-// What it costs to be several: the same cluster as in bench/cluster.ts, but its controllers, cloud controllers, scheduler
-// and kruise-manager are processes of their own beside the one with the API server and the nodes, each with credentials
-// of its own. `node bench/processes.ts [--nodes 10] [--pods 100,1000]`
+// Cost of separate processes: the same cluster as in bench/cluster.ts, but controllers, cloud controllers, scheduler
+// and kruise-manager are separate processes with their own credentials, beside the process with the API server and the
+// nodes.
+//   node bench/processes.ts [--nodes 10] [--pods 100,1000]
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'kruise-bench-'));
 const [data, admin] = [join(folder, 'data'), join(folder, 'kubeconfig')];
 const pki = join(data, 'pki');
 
-// Where there is no Service to reach it by, kruise-manager is called at an address.
+// Without a Service, kruise-manager is called at an address.
 const env = { ...process.env, WEBHOOK_HOST: '127.0.0.1', WEBHOOK_PORT: '19876' };
 const start = (...args: readonly string[]) => spawn(process.execPath, [command, ...args], { stdio: 'ignore', env });
 

@@ -1,5 +1,5 @@
-// What the stores can do on this machine: durable writes at several numbers of writers, a range, the way from a write to
-// a watcher. Prints a table, then the same as JSON.
+// Store benchmark: durable writes with several numbers of writers, a range, and the latency from a write to a watcher.
+// Prints a table, then the same as JSON.
 //   node bench/store.ts [--drivers memory,sqlite,etcd] [--seconds 3] [--bytes 3000] [--keys 10000]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -98,7 +98,9 @@ async function measure(
   await opened.close();
 }
 
-/** Each writer creates an object, updates it four times and goes on to the next, as fast as it is acknowledged. */
+/**
+ * Each writer creates an object, updates it four times and continues with the next, as fast as writes are acknowledged.
+ */
 async function measureWrites(store: Store, writers: number): Promise<Record<string, number>> {
   const value = Buffer.alloc(valueBytes, '{"kind":"Pod"}');
   const latencies: number[] = [];
@@ -114,7 +116,7 @@ async function measureWrites(store: Store, writers: number): Promise<Record<stri
         latencies.push(performance.now() - sentMs);
         expected = result.revision;
       }
-      // The memory store answers without letting the event loop turn.
+      // The memory store responds without yielding to the event loop.
       if (object % 100 === 99) await new Promise((resolve) => setImmediate(resolve));
     }
   };
@@ -126,7 +128,7 @@ async function measureWrites(store: Store, writers: number): Promise<Record<stri
 async function measureRange(store: Store): Promise<Record<string, number>> {
   const value = Buffer.alloc(valueBytes, '{"kind":"Pod"}');
   const keys = Array.from({ length: keyCount }, (_, index) => `/registry/pods/default/${index}`);
-  // etcd refuses more than 5,000 writes at once.
+  // etcd rejects more than 5,000 operations per transaction.
   while (keys.length > 0) {
     await Promise.all(keys.splice(0, 500).map((key) => store.write({ key, expected: 0, value })));
   }
@@ -140,7 +142,7 @@ async function measureRange(store: Store): Promise<Record<string, number>> {
   return percentiles(latencies);
 }
 
-/** One write at a time; the latency is from sending it to its event. */
+/** Writes one after the other; the latency is from the request to its watch event. */
 async function measureWatch(store: Store): Promise<Record<string, number>> {
   const value = Buffer.alloc(valueBytes, '{"kind":"Pod"}');
   const controller = new AbortController();

@@ -1,4 +1,4 @@
-/** What the small things on every request's path cost. Run with `node bench/values.ts`. */
+/** Cost of small functions on the path of every request. Run with `node bench/values.ts`. */
 import { nextRun, parseSchedule } from '@kruise/machinery/cron';
 import { applyJsonPatch } from '@kruise/machinery/json-patch';
 import { jsonPath } from '@kruise/machinery/json-path';
@@ -70,7 +70,7 @@ for (const [name, run] of Object.entries(cases)) {
   console.log(`${name.padEnd(36)} ${measure(run).toFixed(3).padStart(9)} µs`);
 }
 
-/** The time of one run in microseconds: the best of several rounds, for other work only ever slows it. */
+/** Returns the time of one run in microseconds: the best of several rounds, because other work only slows it down. */
 function measure(run: () => unknown): number {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 10; round++) {

@@ -1,4 +1,4 @@
-/** The whole cluster in one process, killed again and again while people use it. */
+/** Kills a whole cluster in one process repeatedly while users change workloads. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
@@ -15,8 +15,15 @@ import { isPodReady } from '@kruise/machinery/pods';
 import { isAlreadyExists } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { pick, type Random, randomInteger, seededRandom } from '@kruise/values/random';
+import {
+  assertCounted,
+  assertStored,
+  attempt,
+  type Count,
+  createAcknowledgedWrites,
+  write,
+} from './acknowledged-writes.ts';
 import { bundledProgram, startCluster, temporaryHome } from './cluster.ts';
-import { assertCounted, assertKept, attempt, type Count, newLedger, write } from './ledger.ts';
 
 const rounds = Number(process.env.KRUISE_CRASH_ROUNDS ?? 8);
 const writers = 4;
@@ -36,8 +43,14 @@ const workloads: readonly Workload[] = [
 
 const container = (image: string) => ({ containers: [{ name: 'main', image }] });
 
-/** Makes a workload, and scales and updates it, as fast as answers come, until told to stop. */
-async function use(client: Client, { kind, name, spec }: Workload, count: Count, random: Random, signal: AbortSignal) {
+/** Creates a workload, then scales and updates it as fast as responses arrive, until it is stopped. */
+async function changeWorkload(
+  client: Client,
+  { kind, name, spec }: Workload,
+  count: Count,
+  random: Random,
+  signal: AbortSignal,
+) {
   const metadata = { name, namespace };
   const labels = { app: name };
   const template = { metadata: { labels }, spec: { terminationGracePeriodSeconds: 1, ...container(images[0]!) } };
@@ -58,19 +71,19 @@ async function use(client: Client, { kind, name, spec }: Workload, count: Count,
   }
 }
 
-/** A workload, as far as it is looked at here. */
-type Looked = KubernetesObject & {
+/** The parts of a workload that the test reads. */
+type ObservedWorkload = KubernetesObject & {
   readonly spec: { readonly replicas: number; readonly template: { readonly spec: Pod['spec'] } };
   readonly status?: { readonly [figure: string]: number | undefined };
 };
 
 const imageOf = (spec: Pod['spec']) => spec?.containers[0]?.image;
 
-/** What is not yet as it should be; nothing, once all is. */
-async function unrest(client: Client): Promise<string | undefined> {
+/** Returns the first deviation from the desired state; undefined after convergence. */
+async function findDeviation(client: Client): Promise<string | undefined> {
   const { items: pods } = await client.list(pod, { namespace });
   for (const { kind, name } of workloads) {
-    const found = (await client.get(kind, { name, namespace })) as unknown as Looked;
+    const found = (await client.get(kind, { name, namespace })) as unknown as ObservedWorkload;
     const { spec, status = {}, metadata } = found;
     const own = pods.filter((each) => each.metadata.labels?.['app'] === name);
     const what = `${kind.kind} ${name}`;
@@ -94,16 +107,18 @@ test(`a cluster that is killed ${rounds} times while it is used loses nothing, a
   context.after(() => cluster.kill());
   const { client, close } = cluster.connect();
   context.after(close);
-  const ledger = newLedger();
+  const writes = createAcknowledgedWrites();
   const counts = new Map(workloads.map(({ name }) => [name, { acknowledged: 0, tried: 0 }]));
   const stop = new AbortController();
   context.after(() => stop.abort());
   const load = Promise.all([
-    ...Array.from({ length: writers }, (_, writer) => write(client, writer, ledger, namespace, stop.signal)),
-    ...workloads.map((each) => use(client, each, counts.get(each.name)!, seededRandom(each.name), stop.signal)),
+    ...Array.from({ length: writers }, (_, writer) => write(client, writer, writes, namespace, stop.signal)),
+    ...workloads.map((each) =>
+      changeWorkload(client, each, counts.get(each.name)!, seededRandom(each.name), stop.signal),
+    ),
   ]);
   for (let round = 0; round < rounds; round++) {
-    // From the midst of a start to well into a rollout.
+    // From the middle of a start to well into a rollout.
     await sleep(random.next() * 1500);
     await cluster.kill();
     cluster = await startCluster(home, [], { program });
@@ -113,19 +128,19 @@ test(`a cluster that is killed ${rounds} times while it is used loses nothing, a
   await load;
 
   const { items } = await listAll(client, configMap, { namespace, limit: 1000 });
-  assertKept(ledger, items);
+  assertStored(writes, items);
   for (const { kind, name } of workloads) {
-    const { metadata } = (await client.get(kind, { name, namespace })) as unknown as Looked;
+    const { metadata } = (await client.get(kind, { name, namespace })) as unknown as ObservedWorkload;
     assertCounted(name, counts.get(name)!, Number(metadata.annotations?.[stepAnnotation] ?? 0));
   }
 
   const deadline = performance.now() + 60_000;
-  for (let why = await unrest(client); why !== undefined; why = await unrest(client)) {
+  for (let why = await findDeviation(client); why !== undefined; why = await findDeviation(client)) {
     assert.ok(performance.now() < deadline, why);
     await sleep(50);
   }
   const { items: pods } = await client.list(pod, { namespace });
-  // What ran in the process that was killed is gone with it: every container was started by the last one, once.
+  // Containers of the killed process are gone: every container was started once, by the last process.
   for (const { metadata, status } of pods) {
     const [main] = status?.containerStatuses ?? [];
     const began = Date.parse(main?.state?.running?.startedAt ?? '');

@@ -13,10 +13,10 @@ import { systemClock } from '@kruise/values/system';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const main = join(root, 'packages/cli/src/main.ts');
 
-/** What became of a command. */
+/** Outcome of a command. */
 export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-/** The environment of a user who has never heard of any cluster. */
+/** Returns the environment of a user without any cluster configuration. */
 export function freshEnvironment(home: string): NodeJS.ProcessEnv {
   const { KUBECONFIG: _, KRUISE_DATA: __, NODE_TEST_CONTEXT: ___, ...rest } = process.env;
   return {
@@ -27,30 +27,30 @@ export function freshEnvironment(home: string): NodeJS.ProcessEnv {
   };
 }
 
-/** A folder of its own for a test, in place of a user's home. */
+/** Creates a temporary home directory for a test. */
 export function temporaryHome(): string {
   return mkdtempSync(join(tmpdir(), 'kruise-e2e-'));
 }
 
-/** The command as users run it: bundled, and made anew if a source has changed. */
+/** Returns the bundled command; bundles it if a source has changed. */
 export async function bundledProgram(): Promise<string> {
   const bundler = new URL('../scripts/bundle.mjs', import.meta.url).href;
-  // Plain JavaScript, of which nothing is known but what it says of itself.
+  // A JavaScript module without types.
   const { bundledCommand } = (await import(bundler)) as { bundledCommand(): Promise<string> };
   return bundledCommand();
 }
 
-/** What Node is started with to run a `kruise` command. */
+/** Returns the arguments of Node.js for a `kruise` command. */
 export function kruiseArguments(args: readonly string[]): string[] {
   return [main, ...args];
 }
 
-/** Runs a `kruise` command to its end. */
+/** Runs a `kruise` command to completion. */
 export async function kruise(home: string, args: readonly string[]): Promise<Outcome> {
   return run(process.execPath, kruiseArguments(args), { env: freshEnvironment(home) });
 }
 
-/** A kubeconfig for someone whom a cluster of this machine vouches for. */
+/** Returns a kubeconfig with a client certificate for a user. */
 export async function credentialsOf(
   home: string,
   data: string,
@@ -65,7 +65,7 @@ export async function credentialsOf(
   return file;
 }
 
-/** Runs a program to its end. */
+/** Runs a program to completion. */
 export async function run(
   command: string,
   args: readonly string[],
@@ -83,25 +83,25 @@ export async function run(
   return { code: code ?? (signal ? 128 : 1), ...texts };
 }
 
-/** A cluster in a process of its own. */
+/** A cluster in a separate process. */
 export type Cluster = {
   readonly data: string;
   readonly kubeconfig: string;
   readonly process: ChildProcess;
   readonly url: string;
-  /** What it has said so far. */
+  /** Returns the output so far. */
   output(): string;
   connect(): Connected;
-  /** Ends it as Ctrl-C does, and tells its exit code. */
+  /** Stops the cluster like Ctrl-C; returns its exit code. */
   stop(): Promise<number | null>;
-  /** Ends it as a power failure does. */
+  /** Kills the cluster like a power failure. */
   kill(): Promise<void>;
 };
 
-/** Kruise's kinds, and nobody who acts on those of Kubernetes: for what the API server itself does. */
-export const nobodyElse = ['--nodes=0', '--without', ...componentNames.filter((name) => name !== 'manager')];
+/** Flags for Kruise's CRDs without controllers for the kinds of Kubernetes: for tests of the API server itself. */
+export const withoutControllers = ['--nodes=0', '--without', ...componentNames.filter((name) => name !== 'manager')];
 
-/** A start takes a second, but not where many others want the same processors. */
+/** A start takes a second, but longer on a busy machine. */
 const patienceMs = 60_000;
 
 const children = new Set<ChildProcess>();
@@ -109,8 +109,11 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** A test that fails leaves its clusters running: they must neither keep the tests from ending nor outlive them. */
-function leaveToItself(child: ChildProcess): void {
+/**
+ * Detaches a process from the event loop: the clusters of a failed test must neither block the exit nor outlive the
+ * tests.
+ */
+function detach(child: ChildProcess): void {
   child.unref();
   for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();
   children.add(child);
@@ -132,21 +135,21 @@ export async function startCluster(
     env: freshEnvironment(home),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      output += text;
     });
   }
   const exited = once(child, 'exit');
-  leaveToItself(child);
+  detach(child);
   const deadline = performance.now() + patienceMs;
   const announced = (): { readonly pid: number; readonly server: string } | undefined =>
     existsSync(running) ? JSON.parse(readFileSync(running, 'utf8')) : undefined;
   while (announced()?.pid !== child.pid) {
     if (child.exitCode !== null || performance.now() > deadline) {
       child.kill('SIGKILL');
-      throw new Error(`the cluster did not start:\n${said}`);
+      throw new Error(`the cluster did not start:\n${output}`);
     }
     await sleep(5);
   }
@@ -156,7 +159,7 @@ export async function startCluster(
     kubeconfig,
     process: child,
     url: server,
-    output: () => said,
+    output: () => output,
     connect: () => connect(systemClock, { path: kubeconfig, userAgent: 'e2e' }),
     async stop() {
       child.ref();
@@ -172,13 +175,16 @@ export async function startCluster(
   };
 }
 
-/** A cluster that someone else runs, and goes on running. */
+/** Returns an existing cluster, which is not stopped. */
 export function clusterElsewhere(kubeconfig: string): Pick<Cluster, 'kubeconfig' | 'url' | 'stop'> {
   const [, url = ''] = /server: (\S+)/.exec(readFileSync(kubeconfig, 'utf8')) ?? [];
   return { kubeconfig, url, stop: async () => 0 };
 }
 
-/** Whether a program that tests drive is there. Where it is not, CI fails; elsewhere the tests say what they leave out. */
+/**
+ * Returns whether a program that tests need is installed. If it is missing, CI fails; elsewhere the skipped tests are
+ * reported.
+ */
 export function hasTool(command: string, whatFor: string): boolean {
   const found = spawnSync('sh', ['-c', `command -v ${command}`], { env: freshEnvironment('/'), stdio: 'ignore' });
   if (found.status === 0) return true;

@@ -1,4 +1,4 @@
-/** Every component of `kruise up` serves its own metrics, and kruise-manager records which deletions it refused. */
+/** Every component of `kruise up` serves its own metrics, and kruise-manager records denied deletions. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { get } from 'node:https';
@@ -10,7 +10,7 @@ import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import { kruise, startCluster, temporaryHome } from './cluster.ts';
 
-test('the components of a cluster serve metrics, and refused deletions are counted and logged', async (context) => {
+test('the components of a cluster serve metrics, and denied deletions are counted and logged', async (context) => {
   const home = temporaryHome();
   context.after(() => rmSync(home, { recursive: true, force: true }));
   const cluster = await startCluster(home, ['--nodes=1', '--feature-gates=ResourcesDeletionProtection=true']);

@@ -7,14 +7,14 @@ import type { Client } from '@kruise/client/client';
 import { TransportError } from '@kruise/client/http-transport';
 import { listAll } from '@kruise/client/pages';
 import { seededRandom } from '@kruise/values/random';
-import { nobodyElse, startCluster, temporaryHome } from './cluster.ts';
-import { assertKept, newLedger, write } from './ledger.ts';
+import { assertStored, createAcknowledgedWrites, write } from './acknowledged-writes.ts';
+import { startCluster, temporaryHome, withoutControllers } from './cluster.ts';
 
 const rounds = Number(process.env.KRUISE_CRASH_ROUNDS ?? 8);
 const writers = 32;
 const namespace = 'default';
 
-/** What a watcher saw, resuming after each crash from the last revision it had seen. */
+/** Collects the events of a watch, which resumes after each crash from the last resourceVersion. */
 async function watch(
   client: Client,
   from: string,
@@ -38,36 +38,36 @@ async function watch(
   }
 }
 
-test(`loses nothing it acknowledged when it is killed ${rounds} times under load`, async (context) => {
+test(`the API server loses no acknowledged write when it is killed ${rounds} times under load`, async (context) => {
   const home = temporaryHome();
   context.after(() => rmSync(home, { recursive: true }));
   const random = seededRandom(rounds);
-  let cluster = await startCluster(home, nobodyElse);
+  let cluster = await startCluster(home, withoutControllers);
   const { client, close } = cluster.connect();
   context.after(close);
   const { metadata } = await client.list(configMap, { namespace });
-  const ledger = newLedger();
+  const writes = createAcknowledgedWrites();
   const events: string[] = [];
   const state = new Map<string, ConfigMap>();
   const stopWriting = new AbortController();
   const stopWatching = new AbortController();
   const watching = watch(client, metadata.resourceVersion!, events, state, stopWatching.signal);
   const writing = Promise.all(
-    Array.from({ length: writers }, (_, writer) => write(client, writer, ledger, namespace, stopWriting.signal)),
+    Array.from({ length: writers }, (_, writer) => write(client, writer, writes, namespace, stopWriting.signal)),
   );
   let known = 0;
   for (let round = 0; round < rounds; round++) {
-    while (ledger.revisions.size < known + 20) await sleep(2);
+    while (writes.revisions.size < known + 20) await sleep(2);
     await sleep(random.next() * 100);
     await cluster.kill();
-    known = ledger.revisions.size;
-    cluster = await startCluster(home, nobodyElse);
+    known = writes.revisions.size;
+    cluster = await startCluster(home, withoutControllers);
   }
   stopWriting.abort();
   await writing;
 
   const { items, metadata: listed } = await listAll(client, configMap, { namespace, limit: 1000 });
-  assertKept(ledger, items);
+  assertStored(writes, items);
   const stored = new Map(items.map((item) => [item.metadata.name!, item]));
   const newest = Math.max(...items.map((item) => Number(item.metadata.resourceVersion)));
   while (Number(events.at(-1)) < newest) await sleep(5);
@@ -78,7 +78,7 @@ test(`loses nothing it acknowledged when it is killed ${rounds} times under load
   assert.deepEqual(outOfOrder, []);
   const seenOnce = new Set(events);
   assert.deepEqual(
-    [...ledger.revisions].filter((revision) => !seenOnce.has(revision)),
+    [...writes.revisions].filter((revision) => !seenOnce.has(revision)),
     [],
   );
   for (const [name, { metadata: seen }] of state) {

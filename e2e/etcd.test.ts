@@ -12,7 +12,7 @@ const namespace = 'default';
 const etcd = hasTool('etcd', 'several API servers on one etcd') ? findEtcd() : undefined;
 
 if (etcd !== undefined) {
-  test('is one world through two API servers on one etcd', async (context) => {
+  test('two API servers on one etcd serve the same objects', async (context) => {
     const home = temporaryHome();
     context.after(() => rmSync(home, { recursive: true }));
     const store = await startEtcd(etcd);
@@ -28,7 +28,7 @@ if (etcd !== undefined) {
 
     const reference = { name: 'counter', namespace };
     const created = await one.create(configMap, { metadata: reference, data: { count: '0' } });
-    // Whatever one has acknowledged, the other shows at once.
+    // A write that one server has acknowledged is visible through the other immediately.
     assert.equal((await two.get(configMap, reference)).metadata.resourceVersion, created.metadata.resourceVersion);
 
     const watched = [one, two].map((client) => collect(client, created.metadata.resourceVersion!, '40'));
@@ -49,7 +49,7 @@ if (etcd !== undefined) {
   });
 }
 
-/** The counts that a watch shows, up to the last. */
+/** Collects the counts of a watch up to the last. */
 async function collect(client: Client, resourceVersion: string, last: string): Promise<string[]> {
   const counts: string[] = [];
   for await (const { object } of client.watch(configMap, {

@@ -20,7 +20,7 @@ function newHome(): string {
 
 const settings = (name: string) => ({ metadata: { name, namespace: 'default' }, data: { name } });
 
-test('keeps what was stored, and its port, from one run to the next', async () => {
+test('a cluster keeps its objects and its port across restarts', async () => {
   const home = newHome();
   const first = await startCluster(home);
   const { client, close } = first.connect();
@@ -40,19 +40,19 @@ test('keeps what was stored, and its port, from one run to the next', async () =
   await second.stop();
 });
 
-test('stops while watches and requests are under way', async () => {
+test('a cluster stops during watches and requests', async () => {
   const home = newHome();
   const cluster = await startCluster(home);
   const { client, close } = cluster.connect();
   const watch = client.watch(configMap)[Symbol.asyncIterator]();
   await watch.next();
-  const begun = performance.now();
+  const startMs = performance.now();
   assert.equal(await cluster.stop(), 0);
-  assert.ok(performance.now() - begun < 2000);
+  assert.ok(performance.now() - startMs < 2000);
   close();
 });
 
-test('starts in the background, tells how it is, and is stopped', async () => {
+test('a cluster runs in the background, reports its status, and is stopped', async () => {
   const home = newHome();
   const data = join(home, 'data');
   const kubeconfig = join(home, 'config');
@@ -83,7 +83,7 @@ test('starts in the background, tells how it is, and is stopped', async () => {
   assert.deepEqual([again.code, again.stderr], [0, `No cluster is running in ${data}.\n`]);
 });
 
-test('starts once only, if it is started twice at the same moment', async () => {
+test('a cluster starts only once if it is started twice at the same time', async () => {
   const home = newHome();
   const outcomes = await Promise.allSettled([startCluster(home), startCluster(home)]);
   const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
@@ -92,7 +92,7 @@ test('starts once only, if it is started twice at the same moment', async () => 
   for (const outcome of outcomes) if (outcome.status === 'fulfilled') await outcome.value.stop();
 });
 
-test('does not take another process for itself, though it has the id of one that crashed', async () => {
+test('another process with the pid of a crashed cluster is not taken for the cluster', async () => {
   const home = newHome();
   const data = join(home, 'data');
   const first = await startCluster(home);
@@ -102,7 +102,7 @@ test('does not take another process for itself, though it has the id of one that
   assert.equal((await kruise(home, ['status', '--data', data])).code, 1);
 });
 
-test('says why it did not start in the background', async () => {
+test('a failed start in the background prints the log', async () => {
   const home = newHome();
   const data = join(home, 'data');
   const { code, stderr } = await kruise(home, ['up', '--detach', '--data', data, '--bind', '192.0.2.1']);
@@ -110,7 +110,7 @@ test('says why it did not start in the background', async () => {
   assert.match(stderr, /The cluster did not start[\s\S]*EADDRNOTAVAIL/);
 });
 
-test('starts afresh when it is told to, with the certificates it had', async () => {
+test('a reset deletes all objects and keeps the certificates', async () => {
   const home = newHome();
   const first = await startCluster(home);
   const { client, close } = first.connect();
@@ -127,7 +127,7 @@ test('starts afresh when it is told to, with the certificates it had', async () 
   await second.stop();
 });
 
-test('keeps the nodes that were added, until they are removed', async () => {
+test('added nodes are kept until they are removed', async () => {
   const home = newHome();
   const first = await startCluster(home, ['--nodes', '1']);
   const node = async (...args: readonly string[]) => {
@@ -154,14 +154,14 @@ test('keeps the nodes that were added, until they are removed', async () => {
   await second.stop();
 });
 
-test('keeps nothing when it runs in memory', async () => {
+test('a cluster in memory stores nothing', async () => {
   const home = newHome();
   const cluster = await startCluster(home, ['--memory']);
   await cluster.stop();
   assert.deepEqual(globSync('store/*', { cwd: cluster.data }), []);
 });
 
-test('leaves the other entries of a kubeconfig alone, and takes another name if its own is taken', async () => {
+test('other entries of a kubeconfig are kept, and a taken name is avoided', async () => {
   const home = newHome();
   const theirs = {
     apiVersion: 'v1',
@@ -184,14 +184,14 @@ test('leaves the other entries of a kubeconfig alone, and takes another name if 
   assert.match(readFileSync(file, 'utf8'), /colors: true/);
 });
 
-test('does not touch a file that is no kubeconfig', async () => {
+test('a file that is not a kubeconfig is not changed', async () => {
   const home = newHome();
   writeFileSync(join(home, 'data.kubeconfig'), '- a\n- b\n');
   await assert.rejects(startCluster(home), /is not a kubeconfig and was not changed/);
   assert.equal(readFileSync(join(home, 'data.kubeconfig'), 'utf8'), '- a\n- b\n');
 });
 
-test('lets nobody else read keys and data', async () => {
+test('keys and data are readable only by their owner', async () => {
   const home = newHome();
   const cluster = await startCluster(home);
   await cluster.stop();
@@ -201,7 +201,7 @@ test('lets nobody else read keys and data', async () => {
   assert.deepEqual(readable, []);
 });
 
-test('runs beside another, each with its own world', async () => {
+test('two clusters run side by side with separate objects', async () => {
   const home = newHome();
   const clusters = await Promise.all(['one', 'two'].map((name) => startCluster(home, [], { name })));
   const [one, two] = clusters.map((cluster) => cluster.connect());
@@ -211,7 +211,7 @@ test('runs beside another, each with its own world', async () => {
   for (const cluster of clusters) assert.equal(await cluster.stop(), 0);
 });
 
-test('keeps both entries when two start at once with one kubeconfig', async () => {
+test('two clusters that start at once both have an entry in one kubeconfig', async () => {
   const home = newHome();
   const shared = join(home, 'shared');
   const clusters = await Promise.all(
@@ -222,7 +222,7 @@ test('keeps both entries when two start at once with one kubeconfig', async () =
   for (const cluster of clusters) await cluster.stop();
 });
 
-test('takes the port it is given, and fails if that is taken', async () => {
+test('a cluster listens on the given port, and fails if the port is in use', async () => {
   const home = newHome();
   const first = await startCluster(home);
   const { port } = new URL(first.url);
@@ -233,7 +233,7 @@ test('takes the port it is given, and fails if that is taken', async () => {
   await second.stop();
 });
 
-test('serves the API alone, without the kinds of Kruise', async () => {
+test("kruise apiserver serves only the API, without Kruise's CRDs", async () => {
   const home = newHome();
   const cluster = await startCluster(home, [], { command: 'apiserver' });
   const { client, close } = cluster.connect();

@@ -1,4 +1,6 @@
-/** kruise-managers on a cluster that has none built in, each a process with the rights that it is shipped with and no others. */
+/**
+ * Replicas of kruise-manager on a cluster without a built-in one, each a process with exactly the shipped permissions.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +12,7 @@ import type { Client } from '@kruise/client/client';
 import { machineAddress } from '@kruise/node/kubelet/machine';
 import { type Cluster, credentialsOf, freshEnvironment } from './cluster.ts';
 
-/** How long the lease of one that is killed keeps the others waiting. */
+/** Time for which the lease of a killed replica blocks the others. */
 export const leaseMs = 4000;
 
 export type Scene = {
@@ -21,7 +23,7 @@ export type Scene = {
 };
 type Manager = { kill(): Promise<void> };
 
-/** Starts managers; what a Service does for Pods is done for them: those that answer are behind it. */
+/** Starts managers, and acts as their Service: endpoints are the managers that respond. */
 export async function managersOf(
   context: Pick<TestContext, 'after'>,
   { home, cluster, program, client }: Scene,
@@ -48,7 +50,7 @@ export async function managersOf(
     const env = { ...freshEnvironment(home), WEBHOOK_PORT: String(port), WEBHOOK_CERT_DIR: join(home, name) };
     const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
     context.after(() => child.kill('SIGKILL'));
-    await said(child, 'webhooks are served');
+    await waitForOutput(child, 'webhooks are served');
     const slice = { namespace: 'kruise-system', name: `kruise-webhook-service-${name}` };
     await client.create(endpointSlice, {
       metadata: { ...slice, labels: { 'kubernetes.io/service-name': 'kruise-webhook-service' } },
@@ -66,7 +68,7 @@ export async function managersOf(
   };
 }
 
-function said(child: ChildProcess, text: string): Promise<void> {
+function waitForOutput(child: ChildProcess, text: string): Promise<void> {
   let all = '';
   return new Promise((resolve, reject) => {
     child.stderr?.setEncoding('utf8').on('data', (more: string) => {

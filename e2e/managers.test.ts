@@ -1,6 +1,6 @@
 /**
- * Two kruise-managers on a cluster that has none built in, each a process with the rights that it is shipped with and no
- * others. The one that leads is killed in the middle of rollouts.
+ * Two replicas of kruise-manager on a cluster without a built-in one, each a process with exactly the shipped
+ * permissions. The leader is killed during rollouts.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -52,7 +52,7 @@ function specOf({ name, rollingUpdate, more }: Workload): object {
     updateStrategy: { rollingUpdate },
     selector: { matchLabels: labels },
     template: {
-      // A container takes a while, so that there is a middle of the rollout.
+      // Slow container starts, so that the leader can be killed during the rollout.
       metadata: { labels, annotations: { 'sim.kruise.io/start-latency': '800ms' } },
       spec: {
         terminationGracePeriodSeconds: 1,
@@ -63,20 +63,20 @@ function specOf({ name, rollingUpdate, more }: Workload): object {
   };
 }
 
-/** What has been seen of a Pod over time: each image it was to run, and each update in place, once. */
-type Story = { readonly app: string; readonly images: Set<string>; readonly updates: Set<string> };
+/** Observed history of a Pod: its images and its in-place updates, without duplicates. */
+type PodHistory = { readonly app: string; readonly images: Set<string>; readonly updates: Set<string> };
 
-function tell(stories: Map<string, Story>, { metadata, spec }: Pod): void {
+function recordState(histories: Map<string, PodHistory>, { metadata, spec }: Pod): void {
   const { uid = '', labels = {}, annotations = {} } = metadata;
-  const story = stories.get(uid) ?? { app: labels['app'] ?? '', images: new Set(), updates: new Set() };
-  stories.set(uid, story);
-  story.images.add(spec?.containers[0]?.image ?? '');
+  const history = histories.get(uid) ?? { app: labels['app'] ?? '', images: new Set(), updates: new Set() };
+  histories.set(uid, history);
+  history.images.add(spec?.containers[0]?.image ?? '');
   const state = annotations[inPlaceUpdateStateAnnotation];
-  // When it was begun is written with the update itself, and never after.
-  if (state !== undefined) story.updates.add(JSON.parse(state).updateTimestamp);
+  // The start time of an update is written with the update itself and never changed.
+  if (state !== undefined) history.updates.add(JSON.parse(state).updateTimestamp);
 }
 
-test('of two managers one takes over from the other that is killed, and finishes what that had begun', async (context) => {
+test('the standby manager takes over from a killed leader and completes its rollouts', async (context) => {
   const home = temporaryHome();
   context.after(() => rmSync(home, { recursive: true, force: true }));
   const program = await bundledProgram();
@@ -95,14 +95,14 @@ test('of two managers one takes over from the other that is killed, and finishes
   }
   await until(client, pod, (pods) => pods.filter(isPodReady).length === workloads.length * replicas);
 
-  const stories = new Map<string, Story>();
+  const histories = new Map<string, PodHistory>();
   const states = statesOf(client, pod);
   await states.next();
   const change = { spec: { template: { spec: { containers: [{ name: 'main', image: images.after }] } } } };
   for (const { kind, name } of workloads) await client.patch(kind, { name, namespace }, change, { type: 'merge' });
   let diedAtMs: number | undefined;
   for await (const pods of states) {
-    for (const each of pods) tell(stories, each);
+    for (const each of pods) recordState(histories, each);
     const updated = workloads.map(({ name }) => {
       const active = pods.filter((each) => each.metadata.labels?.['app'] === name && isPodActive(each));
       const ready = active.filter(isPodReady);
@@ -128,7 +128,7 @@ test('of two managers one takes over from the other that is killed, and finishes
   for (const each of workloads) {
     const { kind, name } = each;
     await until(client, kind, (all) => all.some((found) => isDone(found as unknown as Rolled, name)));
-    const pods = [...stories.values()].filter(({ app }) => app === name);
+    const pods = [...histories.values()].filter(({ app }) => app === name);
     assert.equal(pods.length, isReplaced(each) ? 2 * replicas : replicas, `Pods that ${name} has had`);
     for (const { images: seen, updates } of pods) {
       assert.equal(seen.size, isReplaced(each) ? 1 : 2, `a Pod of ${name} was to run ${[...seen]}`);
@@ -151,7 +151,7 @@ function isDone({ metadata, status }: Rolled, name: string): boolean {
   return metadata.name === name && observedGeneration === metadata.generation && updatedReadyReplicas === replicas;
 }
 
-/** Gives a cluster what `kruise manifests` prints. */
+/** Applies the output of `kruise manifests` to a cluster. */
 async function install(home: string, client: Client): Promise<void> {
   const { code, stdout, stderr } = await kruise(home, ['manifests']);
   assert.equal(code, 0, stderr);

@@ -12,15 +12,15 @@ import {
   type V1ConfigMap,
   Watch,
 } from '@kubernetes/client-node';
-import { type Cluster, nobodyElse, startCluster, temporaryHome } from './cluster.ts';
+import { type Cluster, startCluster, temporaryHome, withoutControllers } from './cluster.ts';
 
-// What programs written with the official JavaScript client do, against our server.
+// Operations of programs with the official JavaScript client.
 let cluster: Cluster;
 let config: KubeConfig;
 let core: CoreV1Api;
 const home = temporaryHome();
 before(async () => {
-  cluster = await startCluster(home, nobodyElse);
+  cluster = await startCluster(home, withoutControllers);
   config = new KubeConfig();
   config.loadFromFile(cluster.kubeconfig);
   core = config.makeApiClient(CoreV1Api);
@@ -33,7 +33,7 @@ after(async () => {
 const namespace = 'default';
 const settings = (name: string, data = {}): V1ConfigMap => ({ metadata: { name }, data });
 
-test('writes, reads and lists', async () => {
+test('the client creates, reads and lists objects', async () => {
   const created = await core.createNamespacedConfigMap({ namespace, body: settings('written', { key: 'value' }) });
   assert.ok(created.metadata?.creationTimestamp instanceof Date);
   const read = await core.readNamespacedConfigMap({ namespace, name: 'written' });
@@ -47,7 +47,7 @@ test('writes, reads and lists', async () => {
   await assert.rejects(core.readNamespacedConfigMap({ namespace, name: 'written' }), { code: 404 });
 });
 
-test('patches, in each type', async () => {
+test('the client patches with each patch type', async () => {
   await core.createNamespacedConfigMap({ namespace, body: settings('patched', { one: '1' }) });
   const patch = (body: object, strategy: PatchStrategy) =>
     core.patchNamespacedConfigMap(
@@ -60,7 +60,7 @@ test('patches, in each type', async () => {
   assert.deepEqual(data, { two: '2', three: '3' });
 });
 
-test('watches', async () => {
+test('the client watches', async () => {
   const { metadata } = await core.listNamespacedConfigMap({ namespace });
   const seen: string[] = [];
   const enough = Promise.withResolvers<void>();
@@ -80,15 +80,15 @@ test('watches', async () => {
   assert.deepEqual(seen, ['ADDED watched', 'DELETED watched']);
 });
 
-test('follows by an informer', async () => {
+test('an informer of the client receives events', async () => {
   const informer = makeInformer(config, `/api/v1/namespaces/${namespace}/configmaps`, () =>
     core.listNamespacedConfigMap({ namespace }),
   );
-  const told: string[] = [];
+  const receivedEvents: string[] = [];
   const gone = Promise.withResolvers<void>();
   for (const event of ['add', 'update', 'delete'] as const) {
     informer.on(event, ({ metadata }) => {
-      if (metadata?.name === 'informed') told.push(event);
+      if (metadata?.name === 'informed') receivedEvents.push(event);
       if (event === 'delete') gone.resolve();
     });
   }
@@ -98,10 +98,10 @@ test('follows by an informer', async () => {
   await core.deleteNamespacedConfigMap({ namespace, name: 'informed' });
   await gone.promise;
   await informer.stop();
-  assert.deepEqual(told, ['add', 'update', 'delete']);
+  assert.deepEqual(receivedEvents, ['add', 'update', 'delete']);
 });
 
-test('scales a Deployment', async () => {
+test('the client scales a Deployment', async () => {
   const apps = config.makeApiClient(AppsV1Api);
   const labels = { app: 'web' };
   const body = {
@@ -117,7 +117,7 @@ test('scales a Deployment', async () => {
   assert.equal((await apps.readNamespacedDeployment({ namespace, name: 'web' })).spec?.replicas, 4);
 });
 
-test('makes a CloneSet, which it knows nothing of', async () => {
+test('the client creates a CloneSet as a custom object', async () => {
   const custom = config.makeApiClient(CustomObjectsApi);
   const place = { group: 'apps.kruise.io', version: 'v1alpha1', namespace, plural: 'clonesets' };
   const labels = { app: 'clone' };

@@ -1,6 +1,6 @@
 /**
- * The cluster in pieces: etcd, two API servers, and every component a process of its own with credentials of its own,
- * two of each that elects a leader. See docs/how-to/run-a-cluster.md.
+ * A cluster of separate processes: etcd, two API servers, and every component with its own credentials, two replicas of
+ * each component with leader election. See docs/how-to/run-a-cluster.md.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -21,7 +21,7 @@ import { statesOf, until } from './states.ts';
 const etcd = hasTool('etcd', 'the cluster in pieces') ? findEtcd() : undefined;
 
 if (etcd !== undefined) {
-  test('every component runs as a process of its own, and another takes over from one that is killed', async (context) => {
+  test('every component runs as a separate process, and a standby takes over from a killed leader', async (context) => {
     const home = temporaryHome();
     context.after(() => rmSync(home, { recursive: true, force: true }));
     const store = await startEtcd(etcd);
@@ -69,7 +69,7 @@ if (etcd !== undefined) {
     const replicas = 6;
     const budget = { maxSurge: 2, maxUnavailable: 1 };
     const templateOf = (image: string) => ({
-      // A Pod takes a while, so that there is a middle of the rollout.
+      // Slow Pod starts, so that the leader can be killed during the rollout.
       metadata: { labels, annotations: { 'sim.kruise.io/start-latency': '500ms' } },
       spec: { containers: [{ name: 'main', image }] },
     });
@@ -84,7 +84,7 @@ if (etcd !== undefined) {
     });
     await until(client, deployment, ([found]) => found?.status?.availableReplicas === replicas);
 
-    // Every state of the Pods there ever is, what the leader did last and the other first included.
+    // Every observed state of the Pods, including the last writes of the leader and the first of its successor.
     const states = statesOf(client, pod);
     await states.next();
     await client.patch(deployment, reference, { spec: { template: templateOf('nginx:1.26') } }, { type: 'merge' });
@@ -104,7 +104,7 @@ if (etcd !== undefined) {
     }
     const { spec } = await client.get(lease, { namespace: 'kube-system', name: 'kube-controller-manager' });
     assert.notEqual(spec?.holderIdentity, held, 'the other has taken over');
-    // It waits for the lease of the dead to run out, and asks every half second or so.
+    // The standby waits until the lease of the killed leader expires, and retries about every half second.
     const waitedMs = Date.parse(spec?.acquireTime ?? '') - diedAtMs!;
     assert.ok(waitedMs < 2 * leaseMs, `it took ${waitedMs} ms to take over`);
   });

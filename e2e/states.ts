@@ -1,7 +1,7 @@
 import type { Client } from '@kruise/client/client';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 
-/** The objects of a kind: as they are, and then as they are after each change, none left out. */
+/** Yields the objects of a kind initially and after each change, without gaps. */
 export async function* statesOf<K extends Kind>(client: Client, kind: K): AsyncGenerator<readonly ObjectOf<K>[]> {
   const uidOf = (object: ObjectOf<K>) => (object as { metadata: { uid?: string } }).metadata.uid;
   const { items, metadata } = await client.list(kind);
@@ -21,7 +21,7 @@ export async function* statesOf<K extends Kind>(client: Client, kind: K): AsyncG
   throw new Error(`the watch of ${kind.plural} ended`);
 }
 
-/** Waits until the objects of a kind are as wanted, and tells what was found of them. */
+/** Waits until the objects of a kind satisfy a condition, and returns its result. */
 export async function until<K extends Kind, T>(
   client: Client,
   kind: K,

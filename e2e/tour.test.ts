@@ -1,4 +1,4 @@
-/** The README's tour, walked as it is printed: its commands in a terminal, its outputs compared with what they say. */
+/** Runs the tour of the README: its commands in a shell, with their outputs compared. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,10 +11,10 @@ import { freshEnvironment, hasTool, temporaryHome } from './cluster.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
-/** A command, and what it is said to print. */
+/** A command and its expected output. */
 type Step = { readonly command: string; readonly prints: readonly string[] };
 
-/** The steps of a console's text: `$` begins one, and a here-document belongs to it. */
+/** Parses the steps of a console block: `$` starts a step, and a here-document belongs to it. */
 function stepsOf(text: string): readonly Step[] {
   const steps: { command: string; prints: string[] }[] = [];
   let end: string | undefined;
@@ -31,7 +31,7 @@ function stepsOf(text: string): readonly Step[] {
   return steps.map(({ command, prints }) => ({ command, prints: linesOf(prints.join('\n')) }));
 }
 
-/** Lines that say something, whatever is between their words. What npm says, and what is done once, is left out. */
+/** Returns normalized non-empty lines. Output of npm and of one-time setup is dropped. */
 function linesOf(text: string): readonly string[] {
   return text
     .split('\n')
@@ -39,7 +39,7 @@ function linesOf(text: string): readonly string[] {
     .filter((line) => line !== '' && !/^> |^(?:Installing|Bundling) .*…$|^added \d+ packages/.test(line));
 }
 
-/** What is another each time, and means nothing. */
+/** Values that differ in each run and have no meaning. */
 const passing: readonly (readonly [RegExp, string])[] = [
   [/\b\d+ ms\b/g, 'N ms'],
   [/(?<=127\.0\.0\.1:)\d+/g, 'PORT'],
@@ -49,36 +49,41 @@ const passing: readonly (readonly [RegExp, string])[] = [
   [/^\d+:\d\d\.\d(?= )/, 'TIME'],
 ];
 
-/** What is another each time, and has to be the same from then on: names of Pods, and columns that say where they are. */
+/**
+ * Values that differ in each run but must be consistent within it: names of Pods, and columns with nodes and addresses.
+ */
 const lasting = /\bweb-[a-z0-9]{5}\b|(?<= {2})node-\d(?= {2})|\b10\.\d+\.\d+\.\d+\b/g;
 
-/** Compares what was printed with what the page says; what differs by nature is the same wherever it comes again. */
+/** Compares the output with the README; variable values must be consistent wherever they occur. */
 function createComparison() {
   const actual = new Map<string, string>();
   return ({ command, prints }: Step, output: string): void => {
     const plain = (line: string) => passing.reduce((text, [what, by]) => text.replace(what, by), line);
     const found = linesOf(output).map(plain);
-    const said = prints.map(plain);
-    // A table is in the order of names, which are other names each time; what is new is taken to be in the same place.
-    for (const [index, line] of said.entries()) {
+    const received = prints.map(plain);
+    // Tables are sorted by names, which differ in each run; new values are assumed to be in the same position.
+    for (const [index, line] of received.entries()) {
       const [here, there] = [line.match(lasting) ?? [], found[index]?.match(lasting) ?? []];
       for (const [place, name] of here.entries()) {
         const other = there[place];
         if (!actual.has(name) && other !== undefined && ![...actual.values()].includes(other)) actual.set(name, other);
       }
     }
-    const expected = said.map((line) => line.replace(lasting, (name) => actual.get(name) ?? name));
+    const expected = received.map((line) => line.replace(lasting, (name) => actual.get(name) ?? name));
     assert.deepEqual(found.toSorted(), expected.toSorted(), `$ ${command}\n${output}`);
   };
 }
 
-/** What a user's shell has: nothing of the npm that runs the tests, whose settings would be complained about. */
+/**
+ * Returns the environment of a user's shell, without the settings of the npm that runs the tests, which would cause
+ * warnings.
+ */
 function shellEnvironment(home: string): NodeJS.ProcessEnv {
   const kept = Object.entries(freshEnvironment(home)).filter(([name]) => !name.toLowerCase().startsWith('npm_'));
   return { ...Object.fromEntries(kept), npm_config_update_notifier: 'false' };
 }
 
-/** A shell that is told one command after the other. */
+/** Opens a shell that runs one command after the other. */
 function openShell(home: string) {
   const shell = spawn('bash', ['--norc'], {
     cwd: root,
@@ -98,20 +103,20 @@ function openShell(home: string) {
   shell.stdin.write('shopt -s expand_aliases\n');
   return {
     process: shell,
-    /** Runs a command to its end; what it printed. */
+    /** Runs a command to completion and returns its output. */
     async run(command: string): Promise<string> {
       const from = texts.stdout.length;
       const mark = `end of ${from}: `;
-      // From a file: what a command reads is not to be the commands after it.
+      // From a file, so that a command that reads standard input does not read the commands after it.
       const file = join(home, 'step.sh');
       writeFileSync(file, `${command}\n`);
-      const said = new Promise<void>((resolve) => {
+      const received = new Promise<void>((resolve) => {
         look = () => {
           if (/: \d+\n$/.test(texts.stdout) && texts.stdout.includes(mark, from)) resolve();
         };
       });
       shell.stdin.write(`source ${file} < /dev/null\necho "${mark}$?"\n`);
-      await Promise.race([said, ended]);
+      await Promise.race([received, ended]);
       const [output = '', code = ''] = texts.stdout.slice(from).split(mark);
       assert.equal(code.trim(), '0', `$ ${command}\n${output}${texts.stderr}`);
       return output;
@@ -119,7 +124,7 @@ function openShell(home: string) {
   };
 }
 
-/** Starts what goes on until it is stopped, and waits until it has said its last line. */
+/** Starts a command that runs until it is stopped, and waits for its last expected line. */
 async function begin(home: string, { command, prints }: Step) {
   const child = spawn('bash', ['-c', `exec ${command} 2>&1`], {
     cwd: root,
@@ -127,18 +132,18 @@ async function begin(home: string, { command, prints }: Step) {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
-  let said = '';
+  let received = '';
   await new Promise<void>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      if (said.includes(prints.at(-1)!)) resolve();
+      received += text;
+      if (received.includes(prints.at(-1)!)) resolve();
     });
-    child.once('exit', () => reject(new Error(`it ended:\n${said}`)));
+    child.once('exit', () => reject(new Error(`it ended:\n${received}`)));
   });
-  return { child, output: () => said };
+  return { child, output: () => received };
 }
 
-/** Ends a program and all it has started, as Ctrl-C does. */
+/** Stops a program and its children like Ctrl-C. */
 async function interrupt(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   process.kill(-child.pid!, 'SIGINT');
@@ -146,7 +151,7 @@ async function interrupt(child: ChildProcess): Promise<void> {
 }
 
 if (hasTool('kubectl', "the README's tour")) {
-  test("the README's tour can be walked as it is printed", async (context) => {
+  test('the tour of the README prints the expected output', async (context) => {
     const [, tour = ''] = /^## Five minutes\n([\s\S]*?)^## /m.exec(readme) ?? [];
     const blocks = [...tour.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, text]) => stepsOf(text!));
     const [[start] = [], ...rest] = blocks;

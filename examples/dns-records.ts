@@ -1,7 +1,7 @@
 /**
- * Keeps something outside the cluster in step with what is in it: a DNS record for every ConfigMap that asks for one.
- * The finalizer is there before the record is, and goes after it, so that no record outlives its ConfigMap however
- * often this is killed in between.
+ * Synchronizes an external resource with the cluster: a DNS record for every ConfigMap that requests one. The finalizer
+ * is added before the record is created and removed after it is deleted, so that no record outlives its ConfigMap,
+ * however often the controller is killed in between.
  */
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
 import {
@@ -20,13 +20,13 @@ const registered = 'example.com/dns-registered';
 
 export type Address = { readonly host: string; readonly address: string };
 
-/** A name server: setting a record twice, or removing one that is gone, does no harm. */
+/** A name server. Both operations are idempotent. */
 export type NameServer = {
   set(record: Address): Promise<void>;
   remove(host: string): Promise<void>;
 };
 
-/** What is to be done about a ConfigMap. */
+/** Decides the actions for a ConfigMap. */
 export function decide(found: ConfigMap): Decision {
   const { host = '', address = '' } = found.data ?? {};
   const known = found.metadata.annotations?.[registered];
@@ -48,7 +48,7 @@ export function decide(found: ConfigMap): Decision {
   };
 }
 
-/** The controller, for one name server. */
+/** Returns the controller for a name server. */
 export function dnsRecords(server: NameServer): Controller {
   const selection = { labelSelector: 'example.com/dns=true' };
   return defineController({
@@ -58,7 +58,7 @@ export function dnsRecords(server: NameServer): Controller {
     observe: (caches, key) => caches.of(configMap, selection).get(key),
     decide,
     effects: {
-      // What `decide` puts into an effect is what arrives here.
+      // The input is the one that `decide` passes to the effect.
       set: (input) => server.set(input as Address),
       remove: (input) => server.remove(input as string),
     },

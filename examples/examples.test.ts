@@ -26,7 +26,7 @@ import { install } from './website/install.ts';
 import { website } from './website/kind.ts';
 import { webhooks } from './website/webhook.ts';
 
-/** Runs a controller for as long as something takes. */
+/** Runs a controller while a function runs. */
 async function during(client: Client, controller: Controller, work: () => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const done = runControllers([controller], { client, clock: systemClock, random: systemRandom }, stop.signal);
@@ -38,7 +38,7 @@ async function during(client: Client, controller: Controller, work: () => Promis
   }
 }
 
-/** Waits until an object is so; undefined is one that is gone. */
+/** Waits until an object satisfies a condition; undefined means that it is deleted. */
 async function until<K extends Kind>(
   client: Client,
   kind: K,
@@ -55,12 +55,12 @@ async function until<K extends Kind>(
   assert.fail(`${kind.kind} ${name} never came to be so`);
 }
 
-test('a first controller takes no more than 25 lines', () => {
+test('the first controller has at most 25 lines', () => {
   const text = readFileSync(new URL('hello-world.ts', import.meta.url), 'utf8');
   assert.ok(text.trimEnd().split('\n').length <= 25);
 });
 
-test('the guide shows the example as it is', () => {
+test('the guide contains the example verbatim', () => {
   const guide = readFileSync(new URL('../docs/how-to/write-a-controller.md', import.meta.url), 'utf8');
   const shown = /<!-- examples\/hello-world\.ts -->\n```ts\n(.*?)```/s.exec(guide)?.[1];
   assert.equal(shown, readFileSync(new URL('hello-world.ts', import.meta.url), 'utf8'));
@@ -68,7 +68,7 @@ test('the guide shows the example as it is', () => {
 
 const isGreeted = (found: Namespace | undefined) => found?.metadata.labels?.['example.com/hello'] === 'world';
 
-/** Somewhere to run: a client, and how webhooks are reached if not over the network. */
+/** An environment to run in: a client, and in-process webhooks if they are not called over the network. */
 type Place = AsyncDisposable & { readonly client: Client; readonly inProcessWebhooks?: Map<string, Webhook> };
 
 const home = temporaryHome();
@@ -93,7 +93,7 @@ const places: { readonly [name: string]: () => Promise<Place> } = {
 
 for (const [place, start] of Object.entries(places)) {
   describe(place, () => {
-    test('the greeter greets namespaces, present and to come', async () => {
+    test('the greeter labels existing and new namespaces', async () => {
       await using server = await start();
       const { client } = server;
       await during(client, greeter, async () => {
@@ -104,7 +104,7 @@ for (const [place, start] of Object.entries(places)) {
       });
     });
 
-    test('a record is there as long as its ConfigMap, and follows it', async () => {
+    test('a DNS record follows its ConfigMap and is deleted with it', async () => {
       await using server = await start();
       const { client } = server;
       const records = new Map<string, string>();
@@ -134,7 +134,7 @@ for (const [place, start] of Object.entries(places)) {
       });
     });
 
-    test('a website has its page and its servers, defaults filled in and faults refused', async () => {
+    test('a website has a ConfigMap and a Deployment, and webhooks set defaults and reject errors', async () => {
       await using server = await start();
       const { client, inProcessWebhooks } = server;
       const authority = createAuthority('webhooks', systemClock.now());
@@ -174,7 +174,7 @@ for (const [place, start] of Object.entries(places)) {
   });
 }
 
-test('the first controller runs as a program, until it is told to stop', async () => {
+test('the first controller runs as a program until it receives a signal', async () => {
   await using server = await startTestServer({ https: true });
   const program = fileURLToPath(new URL('hello-world.ts', import.meta.url));
   const env = { ...freshEnvironment(home), KUBECONFIG: server.kubeconfig.path };
@@ -185,21 +185,21 @@ test('the first controller runs as a program, until it is told to stop', async (
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('a program runs by the kubeconfig it is given until it is told to stop', async () => {
+test('a program uses the given kubeconfig and runs until its signal is aborted', async () => {
   await using server = await startTestServer({ https: true });
   const stop = new AbortController();
-  const told: string[] = [];
-  const say = (_fields: object, message: string) => told.push(message);
+  const messages: string[] = [];
+  const recordMessage = (_fields: object, message: string) => messages.push(message);
   const ended = run([greeter], {
     path: server.kubeconfig.path,
     leaderElection: { name: 'greeter' },
-    log: { info: say, warn: say, error: say },
+    log: { info: recordMessage, warn: recordMessage, error: recordMessage },
     signal: stop.signal,
   });
   await until(server.client, namespace, { name: 'default' }, isGreeted);
   stop.abort();
   await ended;
-  assert.deepEqual(told, ['controllers are running']);
+  assert.deepEqual(messages, ['controllers are running']);
   const { spec } = await server.client.get(lease, { namespace: 'default', name: 'greeter' });
   assert.equal(spec?.holderIdentity, '');
 });

@@ -1,5 +1,5 @@
-// Puts the kruise command into a few files: a start from source reads a thousand. Plain JavaScript, because it runs on
-// whatever Node the machine has.
+// Bundles the kruise command into a few files: a start from source reads a thousand files. Plain JavaScript, because it
+// runs on any installed Node.js version.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const main = join(output, 'main.mjs');
 const draft = join(root, '.cache', `bundle-${process.pid}`);
 const pinned = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
 
-/** The bundled command, made anew if a source has changed since. */
+/** Returns the path of the bundled command; bundles it if a source has changed. */
 export async function bundledCommand() {
   if (!isFresh()) await bundle();
   return main;
@@ -50,7 +50,7 @@ async function bundle() {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // Names stay, so that a stack trace can be read.
+    // Names are kept, so that stack traces are readable.
     minifyWhitespace: true,
     minifySyntax: true,
     sourcemap: true,
@@ -63,7 +63,7 @@ async function bundle() {
   await Promise.all([
     build({
       ...settings,
-      // The store's thread is started by its file, so it has one of its own.
+      // The thread of the store is started by its file, so it is a separate entry point.
       entryPoints: ['packages/cli/src/main.ts', 'packages/apiserver/src/store/sqlite-thread.ts'],
       plugins: [sparingHttp, apart],
     }),
@@ -78,39 +78,39 @@ async function bundle() {
       splitting: false,
     }),
   ]);
-  makeFoundation();
+  createBootstrapSnapshot();
   putInPlace();
 }
 
-/** Makes what the first start of every cluster stores, so that it need not. */
-function makeFoundation() {
+/** Creates the bootstrap snapshot, so that the first start of a cluster need not build these objects. */
+function createBootstrapSnapshot() {
   const made = spawnSync(pinned, [join(draft, 'foundation.mjs'), join(draft, 'foundation.json')], {
     stdio: ['ignore', 'inherit', 'inherit'],
     shell: process.platform === 'win32',
   });
-  if (made.status !== 0) throw new Error('the bundle was made, but does not run');
+  if (made.status !== 0) throw new Error('the bundle was created but does not run');
 }
 
-/** Whoever runs the bundle that was there, or makes one at the same time, finds a whole one at any moment. */
+/** Replaces the bundle atomically: other processes that run or create a bundle always find a complete one. */
 function putInPlace() {
   const former = `${draft}-former`;
   try {
     renameSync(output, former);
   } catch {
-    // There was none, or someone else has just taken it away.
+    // There was no bundle, or another process has just moved it.
   }
   try {
     renameSync(draft, output);
   } catch (error) {
-    // Someone else's, of the same sources, has got there first.
+    // Another process has already put a bundle of the same sources in place.
     if (!existsSync(main)) throw error;
   }
   for (const folder of [draft, former]) rmSync(folder, { recursive: true, force: true });
 }
 
 /**
- * The commands people wait for, of a few files: those that all commands share something with are a hundred, each of them
- * looked for, read and looked up in the compile cache by itself.
+ * Commands with latency requirements get their own chunks: the chunks that all commands share are a hundred files, and
+ * each costs a lookup, a read and a compile cache lookup.
  */
 const commandsApart = ['up', 'apiserver'];
 
@@ -125,8 +125,8 @@ const apart = {
 };
 
 /**
- * Whoever imports `node:http` is given all it exports, a client for the web of a megabyte of source among it, though
- * nobody here uses that. Asked for in this way it comes without: two megabytes of memory less.
+ * Importing `node:http` directly loads all its exports, including an unused web client with a megabyte of source. This
+ * shim loads it without: two megabytes less memory.
  */
 const sparingHttp = {
   name: 'sparing-http',

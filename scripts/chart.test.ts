@@ -1,4 +1,4 @@
-/** What can be told of the chart without Helm; `e2e/helm` installs it. */
+/** Tests of the chart that do not need Helm; `e2e/helm` installs it. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,18 +17,18 @@ const templates = globSync('templates/**/*', { cwd: chartFolder, withFileTypes: 
   .map((entry) => join(entry.parentPath, entry.name))
   .map((file) => file.slice(chartFolder.length + 1));
 
-test('templates are what the code knows', () => {
+test('the generated templates are up to date', () => {
   for (const [path, text] of generatedFiles()) assert.ok(read(path) === text, `${path} is old: node scripts/chart.ts`);
 });
 
-test('every definition is one of a kind that there is', () => {
+test('every CRD belongs to an existing kind', () => {
   const generated = generatedFiles();
   const definitions = templates.filter((path) => path.startsWith('templates/crds/'));
   assert.equal(definitions.length, 18);
   for (const path of definitions) assert.ok(generated.has(path), path);
 });
 
-test('templates ask for values that there are, and all of them are asked for', () => {
+test('templates use exactly the existing values', () => {
   const text = templates.map(read).join('\n').replaceAll('$provider', '.Values.daemon.credentialProvider');
   const asked = new Set([...text.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, path]) => path!.slice(1)));
   for (const path of asked) {
@@ -50,27 +50,27 @@ function leavesOf(value: unknown, path = ''): readonly string[] {
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-test('the chart is of the version of everything else', () => {
+test('the chart has the version of the packages', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string };
   const chart = parseYaml(read('Chart.yaml')) as Values;
   assert.deepEqual([chart['version'], chart['appVersion']], [version, version]);
   assert.match(valuesText, new RegExp(`tag: v${version}$`, 'm'));
 });
 
-test('the image has the programs that the chart runs', () => {
+test('the image contains the programs that the chart runs', () => {
   const recipe = readFileSync(join(root, 'images/kruise-manager/Dockerfile'), 'utf8');
   for (const template of ['templates/manager.yaml', 'templates/daemon.yaml']) {
     const [, program = ''] = /command:\n +- \/(\S+)/.exec(read(template)) ?? [];
     const file = `images/kruise-manager/${program}`;
     assert.ok(recipe.includes(file), file);
-    // Whoever may read it may run it.
+    // Files that are readable must be executable.
     assert.equal(statSync(join(root, file)).mode & 0o555, 0o555);
   }
   const settings = readFileSync(join(root, 'packages/cli/bin/memory.mjs'), 'utf8').matchAll(/(\w+): '(\d+)'/g);
   for (const [, name = '', value] of settings) assert.ok(recipe.includes(`${name}=${value}`), name);
 });
 
-test('every container drops the privileges it does not need', () => {
+test('every container drops unneeded privileges', () => {
   const [, shared = ''] =
     /define "kruise\.securityContext" -}}\n([\s\S]*?)\n{{- end }}\n{{- end }}/.exec(read('templates/_helpers.tpl')) ??
     [];
@@ -92,8 +92,8 @@ test('every container drops the privileges it does not need', () => {
   }
 });
 
-test('the image runs as user nobody by default', () => {
+test('the image runs as an unprivileged user by default', () => {
   const recipe = readFileSync(join(root, 'images/kruise-manager/Dockerfile'), 'utf8');
-  // A number, as Kubernetes cannot determine whether a name is root's.
+  // A numeric user, because Kubernetes cannot determine whether a named user is root.
   assert.match(recipe, /\nUSER 65534:65534\nENTRYPOINT /);
 });

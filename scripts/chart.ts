@@ -1,5 +1,5 @@
-// Writes those templates of the Helm chart that say what the code knows already: the definitions of Kruise's kinds, the
-// rights of manager and daemon, and the webhooks. The others are written by hand.
+// Generates the templates of the Helm chart that follow from the code: Kruise's CRDs, the RBAC rules of manager and
+// daemon, and the webhooks. The other templates are written by hand.
 //   node scripts/chart.ts
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -24,13 +24,13 @@ type Webhook = {
 };
 type Configuration = Manifest & { readonly webhooks: readonly Webhook[] };
 
-/** What Helm is to work out. YAML would quote and fold it, so it is put in when the YAML is written. */
+/** Placeholders of template expressions. YAML would quote and fold them, so they are inserted into the written YAML. */
 type Marks = {
-  /** A value. */
+  /** Returns the placeholder of a value. */
   value(expression: string): string;
-  /** Lines in the place of the line it stands in. */
+  /** Returns the placeholder of lines that replace its line. */
   lines(...lines: readonly string[]): string;
-  /** Puts everything in. */
+  /** Inserts all expressions. */
   fill(yaml: string): string;
 };
 
@@ -51,12 +51,12 @@ function createMarks(): Marks {
 
 const isOn = (gate: string) => `contains "${gate}" .Values.featureGates`;
 
-/** The files that are generated: what is in them by where they are in the chart. */
+/** Returns the generated files by their path in the chart. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   const marks = createMarks();
-  // All of them say what they are.
+  // All manifests have a kind.
   const manifests = manifestsFor(marks.value('.Values.installation.namespace')) as readonly Manifest[];
-  // Whoever asks for a kind knows what is in it.
+  // The caller knows the type of a kind.
   const ofKind = <T extends Manifest>(...kinds: readonly string[]) =>
     manifests.filter(({ kind }) => kinds.includes(kind)) as readonly Manifest[] as readonly T[];
   const definitions = ofKind<Definition>('CustomResourceDefinition');
@@ -80,7 +80,7 @@ function onlyIf(condition: string, text: string): string {
   return `{{- if ${condition} }}\n${text}{{- end }}\n`;
 }
 
-/** Whoever brings certificates from elsewhere has them put where they are needed by annotations. */
+/** With external certificates, annotations inject the CA bundle. */
 const injected = (...more: readonly string[]) => [
   '{{- with .Values.externalCerts.annotations }}',
   ...more,
@@ -99,12 +99,12 @@ function rightTemplate(marks: Marks, object: Manifest): string {
     return onlyIf(`not (${isOn('EnableExternalCerts=true')})`, written(marks, object));
   }
   if (!('rules' in object)) return written(marks, object);
-  // Whatever has rules is a role.
+  // Objects with rules are roles.
   const rules = (object as Role).rules.flatMap((rule) => ruleItems(marks, rule));
   return written(marks, { ...object, rules });
 }
 
-/** What may be listed is said by a value, and whether storage classes may be read by a gate. */
+/** A value determines which objects may be listed, and a feature gate whether storage classes may be read. */
 function ruleItems(marks: Marks, rule: Rule): readonly unknown[] {
   if (rule.resources.includes('storageclasses')) {
     return [marks.lines(`{{- if ${isOn('StatefulSetAutoResizePVCGate=true')} }}`), rule, marks.lines('{{- end }}')];
@@ -115,7 +115,7 @@ function ruleItems(marks: Marks, rule: Rule): readonly unknown[] {
 
 function webhooksTemplate(marks: Marks, { metadata, webhooks, ...configuration }: Configuration): string {
   const { name } = metadata;
-  // What a manager has kept of the configuration before is out of date with each release.
+  // The previous configuration that a manager has recorded is outdated with each release.
   const annotations = { template: '', [`z${marks.lines(...injected())}`]: '' };
   const items = webhooks.flatMap((webhook) => webhookItems(marks, webhook));
   return written(marks, { ...configuration, metadata: { name, annotations }, webhooks: items });
@@ -133,7 +133,7 @@ function webhookItems(marks: Marks, webhook: Webhook): readonly unknown[] {
   return [marks.lines(`{{- if not (${isOn('PodWebhook=false')}) }}`), item, marks.lines('{{- end }}')];
 }
 
-/** Azure looks after some namespaces itself, and does not want to be stood in its way. */
+/** AKS manages some namespaces itself and must not be blocked. */
 function namespacesOf(marks: Marks, { namespaceSelector }: Webhook): object {
   const begin = '{{- if .Values.webhookConfiguration.aksIntegration }}';
   const include = '{{- include "kruise.outsideAzure" . | nindent 4 }}';

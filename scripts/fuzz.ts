@@ -1,12 +1,13 @@
 /**
- * Sends mutated requests to an API server that listens in a process of its own, anonymously and as a tenant with the
- * ordinary role `edit` in one namespace and as an operator whose writes are dry runs, and reports faults of the server:
+ * Sends mutated requests to an API server in a separate process: anonymously, as a tenant with the role `edit` in one
+ * namespace, and as an operator whose writes are dry runs. Reports errors of the server:
  *
  *     node scripts/fuzz.ts [--count 1000000] [--seed 1] [--concurrency 32]
  *
- * No answer is a 500 of ours, nothing is reported to `onError`, the server answers all through, its memory grows by less
- * than the stated bound, and no iteration of its event loop takes more than 100 ms of processor time: longer, and other
- * clients would wait. Processor time is measured rather than wall-clock time, so that a busy machine does not count.
+ * No response is an internal error of ours, nothing is reported to `onError`, the server stays responsive, its memory
+ * grows by less than the stated bound, and no iteration of its event loop takes more than 100 ms of CPU time: longer
+ * ones would delay other clients. CPU time is measured rather than wall-clock time, so that a busy machine does not
+ * matter.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { type ClientHttp2Session, connect } from 'node:http2';
@@ -47,7 +48,7 @@ async function serve(): Promise<void> {
   const apiGroup = 'rbac.authorization.k8s.io';
   const write = ['get', 'list', 'watch', 'create', 'update', 'patch'];
   await client.create(namespaceKind, { metadata: { name: tenant } });
-  // Roles are written, but not deleted: the tenant would lose its own.
+  // Roles are created, but never deleted: the tenant would lose its own.
   await client.create(clusterRole, {
     metadata: { name: 'write-roles' },
     rules: [{ verbs: write, apiGroups: [apiGroup], resources: ['roles', 'rolebindings'] }],
@@ -57,7 +58,7 @@ async function serve(): Promise<void> {
     rules: [{ verbs: write, apiGroups: ['*'], resources: ['*'] }],
   });
   const accountOf = async (name: string) => {
-    // In another namespace, or the tenant would delete it.
+    // In another namespace, because the tenant would delete it.
     await client.create(serviceAccount, { metadata: { name, namespace: 'default' } });
     return [{ kind: 'ServiceAccount', name, namespace: 'default' }];
   };
@@ -138,7 +139,10 @@ function send(
   });
 }
 
-/** Reports whether the server answered with an internal error. Those without a reason are kube-apiserver's own. */
+/**
+ * Returns whether the server responded with an internal error. Those without a reason are also errors of
+ * kube-apiserver.
+ */
 function isOurFault({ code, text }: Answer): boolean {
   if (code !== 500) return code === 0 || code === 501 || code === 502;
   return /InternalError|Cannot read|is not a function|is not iterable|undefined/.test(text);
@@ -185,8 +189,8 @@ async function main(): Promise<void> {
   async function work(): Promise<void> {
     while (sent < count) {
       const turn = sent++ % 8;
-      // The operator may write everything, so that every kind's validation is met; only as a dry run, so that the
-      // cluster stays usable.
+      // The operator may write everything, so that the validation of every kind is reached, but only as a dry run, so
+      // that the cluster stays usable.
       const request = turn < 3 ? asDryRun(make()) : turn < 6 ? makeForTenant() : make();
       const token = turn < 3 ? tokens.operator : turn < 6 ? tokens.tenant : undefined;
       try {

@@ -1,7 +1,7 @@
-// Mutation testing of the product's sources: makes one small random change at a time and counts how many of these bugs the
-// simulator finds with a fixed budget of worlds, and how many the unit tests beside the changed file find.
+// Mutation testing of the product's sources: makes one small random change at a time and counts how many of these bugs
+// the simulator finds with a fixed number of simulations, and how many the unit tests beside the changed file find.
 //   node scripts/mutate.ts --seed a --count 100 --worlds 10
-//   node scripts/mutate.ts --seed a --count 100 --only 17 --verbose   one of them again
+//   node scripts/mutate.ts --seed a --count 100 --only 17 --verbose   # repeats one of them
 import { spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import { pick, seededRandom } from '../packages/values/src/random.ts';
 import type { PlacedMutation } from './mutation/hook.ts';
 import { describeMutation, mutationsOf } from './mutation/mutations.ts';
 
-/** Sources with decisions and writes: controllers, and the shell that runs them. */
+/** Sources with decisions and writes: controllers and their runtime. */
 const mutatedSources = [
   'packages/manager/src/controllers/**/*.ts',
   'packages/controlplane/src/controllers/{deployment,replicaset,statefulset,daemonset,job,disruption,garbage-collector}/*.ts',
@@ -37,7 +37,7 @@ type Outcome = { readonly isFound: boolean; readonly how: string };
 /** Runs a process with a mutation. A process that does not end counts as a finding. */
 function runMutated(mutation: PlacedMutation | undefined, args: readonly string[]): Promise<Outcome> {
   return new Promise((resolve) => {
-    // The limit is one of processor time: what a busy machine delays is not endless.
+    // The limit is CPU time: a delay by a busy machine is not an endless loop.
     const limited = ['-c', `ulimit -t ${options['cpu-seconds']}; exec "$0" "$@"`, process.execPath];
     const child = spawn('sh', [...limited, '--import', join(root, 'scripts/mutation/hook.ts'), ...args], {
       cwd: root,
@@ -64,7 +64,10 @@ function runMutated(mutation: PlacedMutation | undefined, args: readonly string[
   });
 }
 
-/** Returns the tests of a file's folder or, where it has none, of the nearest above, and its own in the package's `test`. */
+/**
+ * Returns the tests in the folder of a file or, if there are none, in the nearest parent, and its own tests in the
+ * package's `test`.
+ */
 function testsBeside(file: string): readonly string[] {
   const own = globSync(`${file.replace(/\/src\/.*/, '')}/test/${basename(file, '.ts')}*.test.ts`, { cwd: root });
   for (let folder = dirname(file); folder.includes('/src'); folder = dirname(folder)) {

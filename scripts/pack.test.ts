@@ -9,7 +9,7 @@ import { pack } from './pack.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-test('a project that is begun with npm create is sound with the packages as they are published', (context) => {
+test('a project from npm create compiles and passes its tests with the packed packages', (context) => {
   const home = mkdtempSync(join(tmpdir(), 'kruise-create-'));
   context.after(() => rmSync(home, { recursive: true, force: true }));
   const project = join(home, 'greeter');
@@ -20,7 +20,7 @@ test('a project that is begun with npm create is sound with the packages as they
   run(process.execPath, ['--test'], project);
 });
 
-/** In place of `npm install`, which asks a registry for the packages of others: these are the ones that are here. */
+/** Replaces `npm install`, which would request third-party packages from a registry: they are copied from here. */
 function install(project: string, packages: string): void {
   const modules = join(project, 'node_modules');
   const link = (name: string) => {

@@ -1,5 +1,5 @@
-// Makes packages that can be published, or installed from here: JavaScript and declarations in place of the source, since
-// Node strips no types from what is installed. `npm run pack`, and they are in .cache/packages.
+// Creates packages for publishing or local installation: JavaScript and declarations instead of the source, because
+// Node.js does not strip types in node_modules. Run `npm run pack`; the packages are in .cache/packages.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const work = join(root, '.cache', 'pack');
 const output = join(root, '.cache', 'packages');
 
-/** What a controller is written and tested with. */
+/** Packages for writing and testing controllers. */
 const libraries = ['values', 'cel', 'schema', 'api', 'machinery', 'client', 'apiserver'];
 
 type Exports = Readonly<Record<string, string>>;
 
-/** Makes the packages, and tells where they are. */
+/** Creates the packages and returns their directory. */
 export function pack(): string {
   rmSync(work, { recursive: true, force: true });
   rmSync(output, { recursive: true, force: true });
@@ -49,7 +49,7 @@ function compile(): void {
   run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', work], root);
 }
 
-/** The folder of a package as it is packed. */
+/** Prepares the directory of a package for packing. */
 function prepare(name: string): void {
   const folder = join(work, name);
   const source = join(root, 'packages', name);

@@ -6,15 +6,18 @@ import { fileURLToPath } from 'node:url';
 import { checkSync } from 'recheck';
 
 /**
- * Node's regular expressions backtrack. A pattern that takes quadratic time on a text of one megabyte stops a process
- * for minutes, and most patterns match text that a user wrote.
+ * JavaScript regular expressions backtrack. A pattern with quadratic time on a text of one megabyte blocks a process
+ * for minutes, and most patterns match user input.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = globSync('packages/*/{src,bin}/**/*.{ts,mjs}', { cwd: root }).filter(
   (file) => !/\.test\.ts$|\/testing\/|\/generated\//.test(file),
 );
 
-/** A literal follows an operator, an opening bracket, a comma or a keyword; elsewhere a slash divides. */
+/**
+ * A regular expression literal follows an operator, an opening bracket, a comma or a keyword; elsewhere a slash
+ * divides.
+ */
 const literal =
   /(?:^|[=(,:?[!&|{;]|=>|\breturn|\byield|\.\.\.)\s*(\/(?![/*])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[dgimsuvy]*)/gm;
 
@@ -25,7 +28,7 @@ for (const file of sources) {
   }
 }
 
-test('the patterns of the sources are found', () => assert.ok(patterns.size > 300, `${patterns.size} found`));
+test('the test finds the patterns of the sources', () => assert.ok(patterns.size > 300, `${patterns.size} found`));
 
 test('every pattern takes linear time on every text', () => {
   const slow = [...patterns].flatMap(([pattern, files]) => {

@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The .proto files of the workspace, from its root. */
+/** Returns the .proto files of the workspace, relative to its root. */
 export function protoFiles(): string[] {
   return globSync('packages/*/src/**/*.proto', { cwd: root });
 }
 
-/** The folder the code of a .proto file is kept in, from the workspace's root. */
+/** Returns the folder of the generated code of a .proto file, relative to the root of the workspace. */
 export function generatedFolder(protoFile: string): string {
   return join(dirname(protoFile), 'generated');
 }
@@ -21,7 +21,7 @@ export function hasProtoc(): boolean {
   return spawnSync('protoc', ['--version']).status === 0;
 }
 
-/** Writes the code of a .proto file into a folder. */
+/** Generates the code of a .proto file into a folder. */
 export function generate(protoFile: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
   const { status, stderr } = spawnSync(
@@ -29,7 +29,7 @@ export function generate(protoFile: string, folder: string): void {
     [
       `--plugin=${join(root, 'node_modules/.bin/protoc-gen-es')}`,
       `--es_out=${folder}`,
-      // Node runs TypeScript by leaving the types out, which enums do not survive.
+      // Node.js strips types, which does not support enums.
       '--es_opt=target=ts,import_extension=ts,erasable_syntax=true',
       `--proto_path=${dirname(join(root, protoFile))}`,
       basename(protoFile),

@@ -1,4 +1,4 @@
-// Shows what failed and why, how many passed, and nothing else: a run has thousands of tests.
+// Prints failures with their reasons and the number of passed tests, and nothing else: a run has thousands of tests.
 import { inspect } from 'node:util';
 
 type TestEvent = {
@@ -30,7 +30,7 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
       const { error } = data.details ?? {};
       yield `\nFAILED ${data.name} (${data.file}:${data.line})\n${inspect(error?.cause ?? error, { depth: 6 })}\n`;
     }
-    // What a test could not do here is said, whether or not anything failed.
+    // Skipped tests are always reported.
     if (type === 'test:diagnostic' && /^(left out|not compared)/i.test(data.message ?? '')) yield `${data.message}\n`;
   }
   yield `\n${passed} passed, ${failed} failed, ${skipped} skipped\n`;

@@ -1,5 +1,5 @@
-// The README's test command: checks the source, gets the programs the tests drive, and runs every test.
-//   npm test                      everything
+// The test command of the README: checks the sources, installs the programs that tests need, and runs all tests.
+//   npm test                      all tests
 //   npm test -- packages/schema   the tests below a path
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';

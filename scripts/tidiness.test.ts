@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/** A package imports only packages before it. */
+/** Packages in dependency order: a package imports only packages before it. */
 const packageOrder = [
   'values',
   'cel',
@@ -24,14 +24,14 @@ const packageOrder = [
   'dashboard',
 ];
 
-/** Files that meet the machine itself, where its clock and chance may be taken in hand. */
+/** Entry points, which may use the real clock and random numbers. */
 const entryPoints = [
   'packages/values/src/system.ts',
-  // A simulation, too, must let the real event loop turn.
+  // Even a simulation must yield to the real event loop.
   'packages/values/src/virtual-clock.ts',
-  // What is sent over sockets waits for its turn of the event loop, not for time.
+  // Writes to sockets wait for the event loop, not for a time.
   /^packages\/apiserver\/src\/http\/(?:encode|fan-out)\.ts$/,
-  // And what is asked for waits until sockets have been looked at.
+  // Requests wait until sockets have been polled.
   'packages/apiserver/src/turns.ts',
   /^packages\/cli\//,
   /^scripts\//,
@@ -51,7 +51,7 @@ const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
 const sources = tracked.filter((file) => /\.(ts|mjs)$/.test(file) && !file.includes('/generated/'));
 const texts = new Map(sources.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 
-/** Tests, and what only tests import. */
+/** Returns whether a file is a test or imported only by tests. */
 function isForTests(file: string): boolean {
   return /\.test\.ts$|\/suite\.ts$|\/testing\//.test(file);
 }
@@ -66,7 +66,7 @@ function importsOf(file: string): readonly string[] {
   );
 }
 
-/** Imports that remain when types are taken away. */
+/** Returns the imports that remain after type stripping. */
 function runtimeImportsOf(file: string): readonly string[] {
   return [...texts.get(file)!.matchAll(/^(?:import|export)\s+(?!type\b)([\w\s{},*]*?)from\s+'([^']+)'/gm)].flatMap(
     (match) => {
@@ -91,7 +91,7 @@ test('packages import only packages before them', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('packages reach each other by name, and their own files by path', () => {
+test('packages import each other by name, and their own files by path', () => {
   const wrong = sources.flatMap((file) =>
     importsOf(file).flatMap((specifier) => {
       const own = packageOf(file);
@@ -105,7 +105,7 @@ test('packages reach each other by name, and their own files by path', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('a package names what it imports among its dependencies', () => {
+test('a package declares its imports as dependencies', () => {
   const wrong = sources.flatMap((file) => {
     const own = packageOf(file);
     if (own === undefined || isForTests(file)) return [];
@@ -122,7 +122,7 @@ test('a package names what it imports among its dependencies', () => {
   assert.deepEqual([...new Set(wrong)], []);
 });
 
-test('no file imports itself in a circle', () => {
+test('there are no circular imports', () => {
   const state = new Map<string, 'visiting' | 'done'>();
   const circles: string[] = [];
   const visit = (file: string, path: readonly string[]): void => {
@@ -143,7 +143,7 @@ test('no file imports itself in a circle', () => {
   assert.deepEqual(circles, []);
 });
 
-test('time, timers and chance are handed in below the entry points', () => {
+test('time, timers and random numbers are injected below the entry points', () => {
   const banned =
     /\b(Date\.now\(|new Date\(\)|performance\.now\(|Math\.random\(|setTimeout\(|setInterval\(|setImmediate\(|(?<![\w.]|async )fetch\()/;
   const wrong = sources.flatMap((file) => {
@@ -176,10 +176,10 @@ test('the lock file names no registry', () => {
   assert.doesNotMatch(lock, /"resolved": "https?:/);
 });
 
-/** Packages that people outside of the project build upon. */
+/** Packages that third parties depend on. */
 const libraries = ['values', 'cel', 'schema', 'machinery', 'client'];
 
-test('everything a library exports says what it is', () => {
+test('every export of a library has a doc comment', () => {
   const declaration = /^export (?:async )?(?:function\*?|const|type|interface|class) (\w+)/;
   const wrong = sources.flatMap((file) => {
     if (!libraries.includes(packageOf(file) ?? '') || isForTests(file)) return [];
@@ -187,7 +187,7 @@ test('everything a library exports says what it is', () => {
     const described = new Set<string>();
     return lines.flatMap((line, index) => {
       const name = declaration.exec(line)?.[1];
-      // A function may be declared in several forms, one below the other.
+      // A function may have several overloads.
       if (name === undefined || described.has(name)) return [];
       described.add(name);
       return lines[index - 1]?.trimEnd().endsWith('*/') ? [] : [`${file}:${index + 1}: ${name}`];
@@ -196,7 +196,7 @@ test('everything a library exports says what it is', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('nothing promised is left as a note', () => {
+test('the sources contain no TODO comments', () => {
   const wrong = sources.flatMap((file) => {
     if (file.endsWith('tidiness.test.ts')) return [];
     return texts
@@ -207,7 +207,7 @@ test('nothing promised is left as a note', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('no test is left out or singled out', () => {
+test('no test is skipped or run exclusively', () => {
   const wrong = sources.flatMap((file) => {
     if (!file.endsWith('.test.ts') || file.endsWith('tidiness.test.ts')) return [];
     return texts

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A program that tests drive, and where it comes from. */
+/** A program that tests need, and its source. */
 type Tool = {
   readonly command: string;
   readonly why: string;
   readonly debianPackage?: string;
-  /** Makes it from source; where it is not possible nothing happens. */
+  /** Builds the program from source, if possible. */
   readonly build?: (folders: Folders) => void;
 };
 
@@ -29,8 +29,8 @@ function isThere(command: string): boolean {
 }
 
 /**
- * Installs the programs the tests drive, where that is possible. Where it is not, tests that need one leave themselves
- * out and say so; in CI that is a failure.
+ * Installs the programs that tests need, where possible. Otherwise tests that need one are skipped with a message; in
+ * CI this is a failure.
  */
 export async function prepareTools(root: string): Promise<void> {
   const bin = join(root, '.cache', 'bin');
@@ -67,7 +67,7 @@ function buildHelm({ bin }: Folders): void {
 /** The version of Kubernetes that the API server is compatible with. */
 const kubernetes = { major: 1, minor: 33, patch: 4 };
 
-/** kubectl's own module cannot be installed by its version, as it replaces others by folders beside it. */
+/** kubectl's module cannot be installed by version, because it replaces dependencies by relative directories. */
 function buildKubectl({ source, bin }: Folders): void {
   if (!isThere('go')) return;
   const { major, minor, patch } = kubernetes;

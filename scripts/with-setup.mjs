@@ -1,7 +1,7 @@
-// Runs a script of the workspace on the Node it is made for, after installing what is missing. This file is plain
-// JavaScript because it is the one that runs on whatever Node the machine has.
+// Runs a script with the Node.js version of the workspace, after installing missing dependencies. Plain JavaScript,
+// because it runs on any installed Node.js version.
 //   node scripts/with-setup.mjs scripts/test.ts …    runs a script
-//   node scripts/with-setup.mjs --bundle up …        runs the kruise command, bundled
+//   node scripts/with-setup.mjs --bundle up …        runs the bundled kruise command
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ if (installed !== wanted) {
   writeFileSync(stamp, wanted);
 }
 
-// Compiled code is kept between runs: a start from source then costs a third.
+// Compiled code is cached between runs: a start from source then takes a third of the time.
 const cache = join(root, '.cache', 'compile');
 mkdirSync(cache, { recursive: true });
 const script =

@@ -1,4 +1,4 @@
-/** What people do with charts, by the real Helm. */
+/** Chart operations with the real Helm. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -21,21 +21,21 @@ function testHelm(): void {
 
   const ask = (command: string, args: readonly string[], input = ''): Promise<Outcome> =>
     run(command, args, { env: { ...freshEnvironment(home), KUBECONFIG: cluster.kubeconfig }, input });
-  async function told(command: string, ...args: readonly string[]): Promise<string> {
+  async function runCommand(command: string, ...args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await ask(command, args);
     assert.equal(code, 0, stderr);
     return stdout;
   }
-  const helm = (...args: readonly string[]) => told('helm', ...args, '--namespace=market');
+  const helm = (...args: readonly string[]) => runCommand('helm', ...args, '--namespace=market');
   const shown = (what: string, path: string) =>
-    told('kubectl', 'get', '-n=market', ...what.split(' '), `-o=jsonpath={${path}}`);
+    runCommand('kubectl', 'get', '-n=market', ...what.split(' '), `-o=jsonpath={${path}}`);
   const statuses = async () => {
     const history = JSON.parse(await helm('history', 'shop', '--output=json')) as { status: string }[];
     return history.map(({ status }) => status);
   };
   const waiting = ['--wait', '--timeout=1m'];
 
-  test('install makes everything, hooks and definitions first, and waits until it works', async () => {
+  test('install creates hooks and CRDs first, then everything else, and waits until it is ready', async () => {
     const text = await helm('install', 'shop', chart, '--create-namespace', ...waiting);
     assert.match(text, /STATUS: deployed\nREVISION: 1\nNOTES:\nshop has 2 Pods of nginx:1\.25 on 1\.33\.\n/);
     assert.equal(await shown('deployment shop', '.status.readyReplicas'), '2');
@@ -50,11 +50,11 @@ function testHelm(): void {
     assert.match(await helm('status', 'shop'), /STATUS: deployed/);
   });
 
-  test('test runs the Pods that try it', async () => {
+  test('helm test runs the test Pods', async () => {
     assert.match(await helm('test', 'shop', '--logs'), /Phase: +Succeeded[\s\S]*it is open/);
   });
 
-  test('upgrade changes what has changed', async () => {
+  test('upgrade applies the changes', async () => {
     await helm('upgrade', 'shop', chart, '--set=image=nginx:1.26,replicas=3,greeting=hi', ...waiting);
     assert.equal(await shown('deployment shop', '.status.updatedReplicas'), '3');
     assert.equal(await shown('cloneset shop-workers', '.spec.template.spec.containers[0].image'), 'nginx:1.26');
@@ -62,7 +62,7 @@ function testHelm(): void {
     assert.deepEqual(await statuses(), ['superseded', 'deployed']);
   });
 
-  test('an atomic upgrade that fails is taken back', async () => {
+  test('a failed atomic upgrade is rolled back', async () => {
     const refused = await ask('helm', [
       ...['upgrade', 'shop', chart, '--namespace=market', '--atomic', '--timeout=5s'],
       '--set=image=nginx:non-existent',
@@ -72,7 +72,7 @@ function testHelm(): void {
     assert.deepEqual(await statuses(), ['superseded', 'superseded', 'failed', 'deployed']);
   });
 
-  test('a hook that fails keeps everything as it is', async () => {
+  test('a failed hook changes nothing', async () => {
     const refused = await ask('helm', [
       'upgrade',
       'shop',
@@ -84,13 +84,13 @@ function testHelm(): void {
     assert.equal(await shown('configmap shop-settings', '.data.greeting'), 'hi');
   });
 
-  test('rollback brings back what was', async () => {
+  test('rollback restores the previous revision', async () => {
     await helm('rollback', 'shop', '1', ...waiting);
     assert.equal(await shown('deployment shop', '.spec.template.spec.containers[0].image'), 'nginx:1.25');
     assert.equal(await shown('deployment shop', '.spec.replicas'), '2');
   });
 
-  test('template writes what kubectl applies', async () => {
+  test('kubectl can apply the output of helm template', async () => {
     const text = await helm('template', 'stall', chart, '--no-hooks', '--validate');
     const applied = await ask('kubectl', ['apply', '-n=market', '-f=-'], text);
     assert.equal(applied.code, 0, applied.stderr);
@@ -103,9 +103,9 @@ function testHelm(): void {
     ]);
   });
 
-  test('uninstall leaves nothing but definitions and what others made', async () => {
+  test('uninstall leaves only CRDs and objects of others', async () => {
     assert.match(await helm('uninstall', 'shop', ...waiting), /release "shop" uninstalled/);
-    const left = await told('kubectl', 'get', 'deploy,clonesets,services,tills', '-n=market', '-o=name');
+    const left = await runCommand('kubectl', 'get', 'deploy,clonesets,services,tills', '-n=market', '-o=name');
     assert.deepEqual(left.trim().split('\n').sort(), [
       'cloneset.apps.kruise.io/stall-workers',
       'deployment.apps/stall',

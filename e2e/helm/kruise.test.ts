@@ -1,6 +1,6 @@
 /**
- * The chart of Kruise itself, by the real Helm. Its Pods are simulated; a manager that has no more than what the chart
- * gives it stands in for them.
+ * The chart of Kruise with the real Helm. Its Pods are simulated; a manager with exactly the permissions of the chart
+ * takes their place.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -27,7 +27,7 @@ import { until } from '../states.ts';
 
 const chart = fileURLToPath(new URL('../../charts/kruise', import.meta.url));
 if (hasTool('helm', 'the chart of Kruise')) {
-  describe('what the chart of Kruise renders', testTemplates);
+  describe('the rendered chart of Kruise', testTemplates);
   describe('the chart of Kruise on a cluster', testCluster);
 }
 
@@ -54,7 +54,7 @@ type PodSpec = {
 
 function manifestsIn(text: string): readonly Manifest[] {
   return text.split(/^---$/m).flatMap((part) => {
-    // What Helm writes between two of these is empty, or something that Kubernetes knows.
+    // Helm writes either an empty document or a manifest between two separators.
     const manifest = parseYaml(part) as Manifest | null;
     return manifest?.kind ? [manifest] : [];
   });
@@ -74,12 +74,12 @@ function testTemplates(): void {
     manifests.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
   const webhooks = (manifests: readonly Manifest[]) => manifests.flatMap((each) => each.webhooks ?? []);
 
-  test('Helm finds nothing to complain of', async () => {
+  test('helm lint reports nothing', async () => {
     const { code, stdout } = await helm('lint', '--strict', chart);
     assert.equal(code, 0, stdout);
   });
 
-  test('every container drops the privileges it does not need', async () => {
+  test('every container drops unneeded privileges', async () => {
     const all = (await rendered()).flatMap(({ kind, metadata, spec }) =>
       (spec?.template?.spec?.containers ?? []).map(({ securityContext }) => ({
         workload: `${kind} ${metadata.name}`,
@@ -105,7 +105,7 @@ function testTemplates(): void {
     }
   });
 
-  test('webhooks refuse clients without a certificate of the callers', async () => {
+  test('webhooks reject clients without a certificate of the configured CA', async () => {
     const values = ['manager.webhook.callersSecret=callers', 'manager.webhook.allowedNames={kube-apiserver}'];
     const all = await rendered(...values.flatMap((each) => ['--set', each]));
     const { template } = all.find(({ kind }) => kind === 'Deployment')!.spec;
@@ -116,7 +116,7 @@ function testTemplates(): void {
     assert.ok(template.spec.volumes?.some(({ name }) => name === 'webhook-callers'));
   });
 
-  test('everything there is', async () => {
+  test('the chart renders every object', async () => {
     const all = await rendered();
     const count = Map.groupBy(all, ({ kind }) => kind);
     const counts = Object.fromEntries([...count].map(([kind, { length }]) => [kind, length]));
@@ -139,7 +139,7 @@ function testTemplates(): void {
     assert.ok(webhooks(all).every(({ timeoutSeconds }) => timeoutSeconds === 30));
   });
 
-  test('all of it is in the namespace that is asked for', async () => {
+  test('all objects are in the configured namespace', async () => {
     const all = await rendered('--set=installation.namespace=elsewhere,installation.createNamespace=false');
     const places = new Set(all.flatMap(({ metadata }) => metadata.namespace ?? []));
     assert.deepEqual([...places].sort(), ['elsewhere', 'kruise-daemon-config']);
@@ -147,7 +147,7 @@ function testTemplates(): void {
     assert.ok(!JSON.stringify(all).includes('kruise-system'));
   });
 
-  test('certificates from elsewhere need nobody to make or spread them', async () => {
+  test('external certificates are neither generated nor distributed', async () => {
     const annotation = 'externalCerts.annotations.cert-manager\\.io/inject-ca-from=kruise-system/certs';
     const all = await rendered('--set=featureGates=EnableExternalCerts=true', `--set=${annotation}`);
     assert.deepEqual(names(all, 'Secret'), []);
@@ -157,7 +157,7 @@ function testTemplates(): void {
     assert.deepEqual(names(await rendered('--set=featureGates=AllAlpha=true'), 'Secret'), []);
   });
 
-  test('gates decide on daemons, on webhooks of Pods and on storage classes', async () => {
+  test('feature gates control the daemon, the Pod webhooks and access to storage classes', async () => {
     assert.deepEqual(names(await rendered('--set=featureGates=KruiseDaemon=false'), 'DaemonSet'), []);
     const ofPods = async (...args: readonly string[]) =>
       webhooks(await rendered(...args)).filter(({ name }) => name.includes('pod.kb') || name.includes('eviction'));
@@ -171,7 +171,7 @@ function testTemplates(): void {
     assert.equal(await readsClasses('--set=featureGates=StatefulSetAutoResizePVCGate=true'), true);
   });
 
-  test('values reach what they are for', async () => {
+  test('values are applied', async () => {
     const all = await rendered(
       '--kube-version=1.33.0',
       ...['--set=manager.hostNetwork=true', '--set=manager.nodeSelector.disk=ssd', '--set=daemon.socketFile=x.sock'],
@@ -216,9 +216,9 @@ function testCluster(): void {
     program = await bundledProgram();
     cluster = await startCluster(home, ['--without', 'manager', 'daemon'], { program });
     connected = cluster.connect();
-    // Any other cluster has never heard of Kruise.
-    await told('kubectl', 'delete', 'customresourcedefinitions', '--all');
-    await told('kubectl', 'create', 'namespace', 'releases');
+    // Other clusters have no CRDs of Kruise.
+    await runCommand('kubectl', 'delete', 'customresourcedefinitions', '--all');
+    await runCommand('kubectl', 'create', 'namespace', 'releases');
   });
   after(async () => {
     for (const end of ends) end();
@@ -227,15 +227,15 @@ function testCluster(): void {
     rmSync(home, { recursive: true });
   });
 
-  async function told(command: string, ...args: readonly string[]): Promise<string> {
+  async function runCommand(command: string, ...args: readonly string[]): Promise<string> {
     const env = { ...freshEnvironment(home), KUBECONFIG: cluster.kubeconfig };
     const { code, stdout, stderr } = await run(command, args, { env });
     assert.equal(code, 0, stderr);
     return stdout;
   }
-  const helm = (...args: readonly string[]) => told('helm', ...args, '--namespace=releases');
+  const helm = (...args: readonly string[]) => runCommand('helm', ...args, '--namespace=releases');
   const everywhere = 'clusterroles,clusterrolebindings,namespaces,customresourcedefinitions';
-  // The image that is asked before it goes is none that is simulated; this one has nothing against it.
+  // The image of the pre-delete hook is not simulated; this one succeeds.
   const values = ['--set=helmHooks.image.repository=busybox,helmHooks.image.tag=1.37'];
   const vouchedFor = () =>
     until(connected.client, mutatingWebhookConfiguration, (all) =>
@@ -245,11 +245,11 @@ function testCluster(): void {
       }),
     );
 
-  test('an installation comes up, and its manager needs nothing else', async () => {
+  test('an installation becomes ready, and the permissions of the chart suffice', async () => {
     const { client } = connected;
     const text = await helm('install', 'kruise', chart, '--wait', '--timeout=5m', ...values);
-    assert.match(text, /STATUS: deployed[\s\S]*kruise-manager v0\.1\.0 comes up in kruise-system/);
-    // Its Pods are servers that know nothing: from now on a real one answers.
+    assert.match(text, /STATUS: deployed[\s\S]*kruise-manager v0\.1\.0 is starting in kruise-system/);
+    // Its Pods are simulated: from now on a real manager takes their place.
     await helm('upgrade', 'kruise', chart, '--wait', '--set=manager.replicas=0', ...values);
     await until(client, endpointSlice, (all) => {
       const ofWebhooks = all.filter(({ metadata }) => metadata.namespace === 'kruise-system');
@@ -273,7 +273,7 @@ function testCluster(): void {
     await until(client, cloneSet, (all) => all.some(({ status }) => status?.readyReplicas === 2));
   });
 
-  test('an upgrade keeps certificates, and a manager tells of them again', async () => {
+  test('an upgrade keeps the certificates, and the manager publishes them again', async () => {
     const { client } = connected;
     const before = await client.get(secret, place);
     assert.ok(before.data?.['ca-cert.pem'], Object.keys(before.data ?? {}).join());
@@ -281,17 +281,17 @@ function testCluster(): void {
     await helm('upgrade', 'kruise', chart, '--wait', '--set=manager.replicas=0', `--set=${gates}`, ...values);
     assert.deepEqual((await client.get(secret, place)).data, before.data);
     await vouchedFor();
-    assert.equal(await told('kubectl', 'get', 'daemonsets', '-n=kruise-system', '-o=name'), '');
+    assert.equal(await runCommand('kubectl', 'get', 'daemonsets', '-n=kruise-system', '-o=name'), '');
   });
 
-  test('with the release all of it is gone', async () => {
+  test('uninstall deletes all objects', async () => {
     const { client } = connected;
     await client.delete(cloneSet, workload);
     await until(client, cloneSet, (all) => all.length === 0);
     const brought = new Set(manifestsIn(await helm('get', 'manifest', 'kruise')).map(({ metadata }) => metadata.name));
     assert.ok(brought.has('kruise-manager-role') && brought.has('clonesets.apps.kruise.io'));
     assert.match(await helm('uninstall', 'kruise', '--wait', '--timeout=5m'), /release "kruise" uninstalled/);
-    const left = (await told('kubectl', 'get', everywhere, '-o=name')).split('\n');
+    const left = (await runCommand('kubectl', 'get', everywhere, '-o=name')).split('\n');
     assert.deepEqual(
       left.filter((line) => brought.has(line.split('/').at(-1)!)),
       [],

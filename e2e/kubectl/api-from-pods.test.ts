@@ -1,4 +1,4 @@
-/** The API server and what runs in Pods: Pods that ask it, and Pods that answer for it. */
+/** The API server and Pods: Pods that send requests to it, and Pods that serve an aggregated API. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +15,7 @@ const serving = authority.issue({
 });
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** As the documentation of Kubernetes has a server of one's own set up. */
+/** An extension API server, set up as in the Kubernetes documentation. */
 const extension = `
 apiVersion: v1
 kind: Namespace
@@ -84,7 +84,7 @@ if (hasTool('kubectl', 'kubectl')) {
     });
     after(() => kubectl.close());
 
-    test('a Pod asks the API server as its account, and may do what that may', async () => {
+    test('a Pod has the permissions of its service account', async () => {
       await kubectl.ok('run client --image=curlimages/curl --command -- sleep infinity');
       await kubectl.ok('wait --for=condition=Ready pod/client --timeout=60s');
       const account = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -112,7 +112,7 @@ if (hasTool('kubectl', 'kubectl')) {
       assert.equal(JSON.parse(stdout).major, '1');
     });
 
-    test('a Pod answers for a group, and is asked by whoever asks the API server', async () => {
+    test('a Pod serves an aggregated API group through the API server', async () => {
       await kubectl.ok('apply -f -', extension);
       await kubectl.ok('wait --for=condition=Available apiservice/v1alpha1.wardle.example.com --timeout=60s');
       await kubectl.ok('apply -f -', flunder);

@@ -1,4 +1,4 @@
-/** What kubectl sees of Kruise's own workloads, on nodes that update containers where they are. */
+/** Kruise workloads with kubectl, on nodes that update containers in place. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { hasTool } from '../cluster.ts';

@@ -72,7 +72,7 @@ metadata: {name: web, namespace: desc}
 spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}
 `;
 
-/** What kubectl says of objects that no controller has touched yet. */
+/** Output of kubectl describe for objects that no controller has changed yet. */
 const described: readonly (readonly [object: string, text: string])[] = [
   [
     'cm/settings',
@@ -310,12 +310,12 @@ if (hasTool('kubectl', 'what kubectl describe says')) {
     }
 
     test('ns/desc', async () => {
-      const said = description(await kubectl.ok('describe ns/desc'));
+      const text = description(await kubectl.ok('describe ns/desc'));
       assert.match(
-        said,
+        text,
         /^Name: {2}desc\nLabels: {2}kubernetes\.io\/metadata\.name=desc\n +team=a\nAnnotations: {2}<none>\nStatus: {2}Active\n/,
       );
-      assert.match(said, /\n Container {2}cpu {2}- {2}- {2}500m {2}500m {2}-$/);
+      assert.match(text, /\n Container {2}cpu {2}- {2}- {2}500m {2}500m {2}-$/);
     });
 
     test('an object with events', async () => {
@@ -335,10 +335,10 @@ if (hasTool('kubectl', 'what kubectl describe says')) {
         'create -f -',
         '{apiVersion: v1, kind: Node, metadata: {name: node-1}, status: {capacity: {cpu: "4", pods: "110"}, nodeInfo: {kubeletVersion: v1.33.4, osImage: Linux}}}',
       );
-      const said = description(await kubectl.ok('describe node node-1'));
-      assert.match(said, /^Name: {2}node-1\nRoles: {2}<none>\n/);
-      assert.match(said, /\nUnschedulable: {2}false\n/);
-      assert.match(said, /\nNon-terminated Pods: {2}\(0 in total\)\n/);
+      const text = description(await kubectl.ok('describe node node-1'));
+      assert.match(text, /^Name: {2}node-1\nRoles: {2}<none>\n/);
+      assert.match(text, /\nUnschedulable: {2}false\n/);
+      assert.match(text, /\nNon-terminated Pods: {2}\(0 in total\)\n/);
     });
   });
 }

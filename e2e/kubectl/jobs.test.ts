@@ -1,4 +1,4 @@
-/** Kruise's jobs as their page shows them, run to their end. */
+/** Runs the examples of Kruise's jobs in the docs to completion. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -57,7 +57,7 @@ if (hasTool('kubectl', "what kubectl makes of Kruise's jobs")) {
       assert.equal(await ok('get bcj -o name'), '');
     });
 
-    test('an EphemeralJob runs in Pods that run already', async () => {
+    test('an EphemeralJob runs in running Pods', async () => {
       const { ok } = await spaceOf(kubectl, 'ephemeral');
       await ok('apply -f -', [target, target.replace('name: a', 'name: b')].join('---'));
       await ok('wait --for=condition=Ready pod --all --timeout=60s');

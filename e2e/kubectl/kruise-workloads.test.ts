@@ -1,4 +1,4 @@
-/** Kruise's workloads as their pages show them, and what kubectl does with them. */
+/** Runs the examples of Kruise workloads in the docs, and kubectl commands on them. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type Kubectl, spaceOf, startKubectl, table } from './kubectl.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Every workload of Kruise's that a page shows. */
+/** All Kruise workloads in the docs. */
 const examples = globSync('docs/*.md', { cwd: root }).flatMap((page) => {
   const blocks = readFileSync(join(root, page), 'utf8').matchAll(/^```yaml\n([\s\S]*?)^```$/gm);
   return [...blocks].flatMap(([, text = '']) => {
@@ -40,7 +40,7 @@ if (hasTool('kubectl', "what kubectl makes of Kruise's workloads")) {
     });
     after(async () => kubectl?.close());
 
-    test('there is an example of each', () => {
+    test('the docs have an example of each kind', () => {
       const kinds = new Set(examples.map(({ resource }) => resource.split('.')[0]));
       assert.deepEqual(kinds, new Set(['clonesets', 'statefulsets', 'daemonsets']));
     });
@@ -68,13 +68,13 @@ if (hasTool('kubectl', "what kubectl makes of Kruise's workloads")) {
         assert.match(await ok('apply -f -', text.replace('nginx:1.28', 'nginx:1.29')), /configured/);
         await isHeard();
         await ok(`delete ${resource} ${name} --wait=false`);
-        // Whoever has hooks on Pods lets them go.
+        // Removes the labels that hold Pods in lifecycle hooks.
         await ok('label pods --all example.com/hold-');
         await ok('wait --for=delete pod --all --timeout=60s');
       });
     }
 
-    test('their columns say what they have', async () => {
+    test('kubectl get shows their columns', async () => {
       const { ok } = await spaceOf(kubectl, 'columns');
       await ok('apply -f -', clones);
       await ok('wait --for=jsonpath={.status.availableReplicas}=2 clone/web --timeout=30s');
@@ -92,7 +92,7 @@ if (hasTool('kubectl', "what kubectl makes of Kruise's workloads")) {
       );
     });
 
-    test('they are scaled', async () => {
+    test('kubectl scale scales them', async () => {
       const { ok } = await spaceOf(kubectl, 'scaled');
       await ok('apply -f -', clones);
       assert.equal(await ok('scale clone/web --replicas=4'), 'cloneset.apps.kruise.io/web scaled\n');
@@ -105,7 +105,7 @@ if (hasTool('kubectl', "what kubectl makes of Kruise's workloads")) {
       await ok('wait --for=jsonpath={.status.replicas}=1 clone/web --timeout=30s');
     });
 
-    test('their fields are explained', async () => {
+    test('kubectl explain explains their fields', async () => {
       const strategy = await kubectl.ok('explain cloneset.spec.updateStrategy');
       assert.match(
         strategy,
@@ -122,25 +122,25 @@ if (hasTool('kubectl', "what kubectl makes of Kruise's workloads")) {
       }
     });
 
-    test('both kinds of StatefulSets and DaemonSets can be told apart', async () => {
+    test('both kinds of StatefulSets and DaemonSets are distinguishable', async () => {
       const { ok } = await spaceOf(kubectl, 'named');
       for (const name of ['asts', 'daemon']) assert.equal(await ok(`get ${name}`), '');
       assert.match(await kubectl.ok('api-resources --api-group=apps.kruise.io'), /^statefulsets\s+\S*asts/m);
     });
 
-    test('an autoscaler keeps a CloneSet within its bounds, and goes by what its Pods use', async () => {
+    test('an autoscaler keeps a CloneSet within its bounds and uses the metrics of its Pods', async () => {
       const { ok } = await spaceOf(kubectl, 'autoscaled');
       const busy = 'metadata: { annotations: { sim.kruise.io/cpu: 100m }, labels';
       await ok('apply -f -', clones.replace('metadata: { labels', busy));
       await ok('wait --for=jsonpath={.status.readyReplicas}=2 clone/web --timeout=30s');
       await ok('autoscale clone web --min=3 --max=5 --cpu-percent=60');
       await ok('wait --for=jsonpath={.spec.replicas}=3 clone/web --timeout=60s');
-      // As much as they ask for is more than 60 hundredths of it: five would do.
+      // The usage equals the requests, which is more than 60 % of them: five Pods suffice.
       await ok('wait --for=jsonpath={.status.readyReplicas}=5 clone/web --timeout=60s');
-      const told = await ok('describe hpa web');
-      assert.match(told, /Reference:\s+CloneSet\/web/);
-      assert.match(told, /resource cpu on pods +\(as a percentage of request\): +100% \(100m\) \/ 60%/);
-      assert.match(told, /New size: 5; reason: cpu resource utilization \(percentage of request\) above target/);
+      const text = await ok('describe hpa web');
+      assert.match(text, /Reference:\s+CloneSet\/web/);
+      assert.match(text, /resource cpu on pods +\(as a percentage of request\): +100% \(100m\) \/ 60%/);
+      assert.match(text, /New size: 5; reason: cpu resource utilization \(percentage of request\) above target/);
     });
   });
 }

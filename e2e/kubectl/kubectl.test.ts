@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { createRequest, generateKey } from '@kruise/machinery/x509/certificate';
-import { hasTool, nobodyElse } from '../cluster.ts';
+import { hasTool, withoutControllers } from '../cluster.ts';
 import { type Kubectl, startKubectl, table } from './kubectl.ts';
 
 const deployment = (namespace: string, replicas: number, image = 'nginx:1.27') => `apiVersion: apps/v1
@@ -33,7 +33,7 @@ if (hasTool('kubectl', 'what kubectl makes of the API server')) {
     let kubectl: Kubectl;
     let spaces = 0;
     before(async () => {
-      kubectl = await startKubectl('up', nobodyElse);
+      kubectl = await startKubectl('up', withoutControllers);
     });
     after(() => kubectl.close());
 
@@ -202,7 +202,7 @@ if (hasTool('kubectl', 'what kubectl makes of the API server')) {
         await kubectl.fails(`create configmap a -n none-${ns}`),
         /^error: failed to create configmap: namespaces "none-.*" not found\n$/,
       );
-      for (const [command, said] of [
+      for (const [command, output] of [
         [`create secret generic s -n ${ns} --from-literal=a=b`, 'secret/s created\n'],
         [`create serviceaccount sa -n ${ns}`, 'serviceaccount/sa created\n'],
         [`create deployment d -n ${ns} --image=nginx`, 'deployment.apps/d created\n'],
@@ -220,7 +220,7 @@ if (hasTool('kubectl', 'what kubectl makes of the API server')) {
         ],
         [`create ingress i -n ${ns} --rule=example.com/*=svc:80`, 'ingress.networking.k8s.io/i created\n'],
       ] as const) {
-        assert.equal(await kubectl.ok(command), said);
+        assert.equal(await kubectl.ok(command), output);
       }
     });
 
@@ -267,8 +267,8 @@ if (hasTool('kubectl', 'what kubectl makes of the API server')) {
         `apply -n ${ns} --prune -l set=x --prune-allowlist=core/v1/ConfigMap -f -`,
         `${one}---\n${one.replace('one', 'two')}`,
       );
-      const said = await kubectl.ok(`apply -n ${ns} --prune -l set=x --prune-allowlist=core/v1/ConfigMap -f -`, one);
-      assert.equal(said, 'configmap/one unchanged\nconfigmap/two pruned\n');
+      const output = await kubectl.ok(`apply -n ${ns} --prune -l set=x --prune-allowlist=core/v1/ConfigMap -f -`, one);
+      assert.equal(output, 'configmap/one unchanged\nconfigmap/two pruned\n');
     });
 
     test('apply --server-side', async () => {

@@ -12,37 +12,37 @@ import {
   temporaryHome,
 } from '../cluster.ts';
 
-/** kubectl, and the cluster it talks to. */
+/** kubectl with its cluster. */
 export type Kubectl = {
   readonly home: string;
   readonly cluster: Pick<Cluster, 'kubeconfig' | 'url' | 'stop'>;
-  /** Runs a command that must succeed; what it prints. Arguments are split at spaces, unless given as a list. */
+  /** Runs a command that must succeed and returns its output. Arguments are split at spaces, unless they are a list. */
   ok(command: string | readonly string[], input?: string): Promise<string>;
-  /** Runs a command that must fail; what it says. */
+  /** Runs a command that must fail and returns its error output. */
   fails(command: string | readonly string[], input?: string): Promise<string>;
   run(
     command: string | readonly string[],
     options?: { readonly input?: string; readonly env?: NodeJS.ProcessEnv },
   ): Promise<Outcome>;
-  /** Begins a command that goes on until it is stopped. */
+  /** Starts a command that runs until it is stopped. */
   begin(command: string): {
     readonly child: ChildProcess;
     readonly output: () => string;
-    /** Waits until it has said this, and fails if it ends without. */
+    /** Waits until the output contains a text; fails if the command ends before. */
     until(text: string): Promise<void>;
-    /** Its exit code, once it has ended by itself. */
+    /** Exit code of a command that ends by itself. */
     readonly ended: Promise<number | null>;
   };
-  /** Writes a file to name in commands. */
+  /** Writes a file for use in commands. */
   file(name: string, content: string): string;
-  /** Writes a script that plays the editor. */
+  /** Writes a script that acts as the editor. */
   editor(script: string): string;
   close(): Promise<void>;
 };
 
 /**
- * Starts a cluster, or the API server alone, and kubectl with a home and a kubeconfig of its own. KRUISE_E2E_KUBECONFIG
- * names another cluster to test instead.
+ * Starts a cluster or only the API server, and kubectl with its own home and kubeconfig. KRUISE_E2E_KUBECONFIG selects
+ * another cluster to test instead.
  */
 export async function startKubectl(command: 'up' | 'apiserver' = 'up', args: readonly string[] = []): Promise<Kubectl> {
   const home = temporaryHome();
@@ -77,27 +77,27 @@ export async function startKubectl(command: 'up' | 'apiserver' = 'up', args: rea
     },
     begin(command) {
       const child = spawn('kubectl', command.split(' '), { env, stdio: ['ignore', 'pipe', 'pipe'] });
-      let said = '';
+      let received = '';
       const changed = new Set<() => void>();
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding('utf8').on('data', (text: string) => {
-          said += text;
-          for (const tell of changed) tell();
+          received += text;
+          for (const notify of changed) notify();
         });
       }
-      // Listened for from the beginning: a command may end before anybody asks.
+      // Registered immediately: a command may end before it is awaited.
       const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
       return {
         child,
-        output: () => said,
+        output: () => received,
         until: (text) =>
           new Promise((resolve, reject) => {
             const look = () => {
-              if (said.includes(text)) resolve();
+              if (received.includes(text)) resolve();
             };
             changed.add(look);
             look();
-            void ended.then(() => reject(new Error(`it ended without saying ${text}:\n${said}`)));
+            void ended.then(() => reject(new Error(`it ended without saying ${text}:\n${received}`)));
           }),
         ended,
       };
@@ -115,7 +115,7 @@ export async function startKubectl(command: 'up' | 'apiserver' = 'up', args: rea
   };
 }
 
-/** kubectl in a namespace of its own. */
+/** Returns kubectl in a separate namespace. */
 export async function spaceOf(kubectl: Kubectl, namespace: string) {
   await kubectl.ok(`create namespace ${namespace}`);
   const within = (command: string | readonly string[]) => [
@@ -130,7 +130,7 @@ export async function spaceOf(kubectl: Kubectl, namespace: string) {
   };
 }
 
-/** A table with its ages made alike, and columns two spaces apart whatever their width. */
+/** Normalizes the ages and the column spacing of a table. */
 export function table(text: string): string {
   return text
     .trimEnd()
@@ -144,7 +144,7 @@ export function table(text: string): string {
     .join('\n');
 }
 
-/** What a description says, without what differs from run to run. */
+/** Normalizes the output of kubectl describe. */
 export function description(text: string): string {
   return text
     .trimEnd()

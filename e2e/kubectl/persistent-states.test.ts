@@ -1,4 +1,4 @@
-/** Pods that come back to where they were, as the page about it shows. */
+/** PersistentPodState: recreated Pods return to their nodes. Runs the example in the docs. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -32,7 +32,7 @@ if (hasTool('kubectl', 'how Pods come back')) {
 
     const nodeOf = (name: string) => `get pod ${name} -o jsonpath={.spec.nodeName}`;
 
-    test('a StatefulSet is annotated, and its Pods prefer where they were', async () => {
+    test('Pods of an annotated StatefulSet prefer their previous nodes', async () => {
       const { ok } = await spaceOf(kubectl, 'annotated');
       await ok('apply -f -', annotated);
       await ok('rollout status statefulset/db --timeout=60s');
@@ -51,7 +51,7 @@ if (hasTool('kubectl', 'how Pods come back')) {
       await ok('wait --for=delete persistentpodstate/db --timeout=60s');
     });
 
-    test('Pods that are scaled in and out again are where they were', async () => {
+    test('Pods return to their previous nodes after a scale-in and scale-out', async () => {
       const { ok, fails } = await spaceOf(kubectl, 'by-hand');
       await ok('apply -f -', cache);
       await ok('apply -f -', byHand);

@@ -1,4 +1,4 @@
-/** What kubectl does with Pods that run: looks at what they say, speaks with them, reaches them, and asks how they are. */
+/** kubectl with running Pods: logs, exec, attach, cp, port-forward, debug, top, events. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -107,7 +107,7 @@ spec:
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('');
 
 if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
-  describe('Pods that run', () => {
+  describe('running Pods', () => {
     let kubectl: Kubectl;
     let ok: Kubectl['ok'];
     before(async () => {
@@ -119,7 +119,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
     });
     after(() => kubectl.close());
 
-    /** Runs kubectl as if at a terminal, with what is typed there. */
+    /** Runs kubectl in a terminal with typed input. */
     async function atTerminal(command: string, typed = ''): Promise<Outcome> {
       const env = { ...freshEnvironment(kubectl.home), KUBECONFIG: kubectl.cluster.kubeconfig, SHELL: '/bin/sh' };
       const { code, stdout, stderr } = await run('script', ['-qec', `kubectl ${command}`, '/dev/null'], {
@@ -143,7 +143,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
           /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z line 5\n$/,
         ],
         ['a container of several', 'talker -c other', 'from the other\n'],
-        // kubectl asks for the logs of several containers in no fixed order.
+        // kubectl requests the logs of several containers in no fixed order.
         [
           'all containers, each by its name',
           'talker --all-containers --prefix --tail=1',
@@ -161,9 +161,9 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
           if (options.includes('--previous')) {
             await ok('wait --for=jsonpath={.status.containerStatuses[0].restartCount} pod/crasher --timeout=30s');
           }
-          const said = await ok(`logs ${options}`);
-          if (typeof expected === 'string') assert.equal(said, expected);
-          else assert.match(said, expected);
+          const output = await ok(`logs ${options}`);
+          if (typeof expected === 'string') assert.equal(output, expected);
+          else assert.match(output, expected);
         });
       }
 
@@ -178,7 +178,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         assert.match(stderr, /^Found 2 pods, using pod\/web-/);
       });
 
-      test('as they are said, until the container ends', async () => {
+      test('stream until the container ends', async () => {
         const following = kubectl.begin('logs -f teller');
         await following.until('one\n');
         await ok('exec teller -- touch /go');
@@ -186,7 +186,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         assert.equal(following.output(), 'one\ntwo\n');
       });
 
-      test('why there are none', async () => {
+      test('errors explain missing logs', async () => {
         await ok('wait --for=jsonpath={.status.containerStatuses[0].state.waiting.message} pod/stuck --timeout=30s');
         assert.match(
           await kubectl.fails('logs stuck'),
@@ -201,7 +201,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
     });
 
     describe('exec', () => {
-      test('runs a command, and says what it says', async () => {
+      test('runs a command and prints its output', async () => {
         const { code, stdout, stderr } = await kubectl.run([
           ...'exec talker -c other -- sh -c'.split(' '),
           'echo out; echo err >&2',
@@ -209,29 +209,29 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         assert.deepEqual([code, stdout, stderr], [0, 'out\n', 'err\n']);
       });
 
-      test('ends as the command ends', async () => {
+      test('exits with the exit code of the command', async () => {
         const { code, stderr } = await kubectl.run([...'exec talker -c main -- sh -c'.split(' '), 'exit 7']);
         assert.deepEqual([code, stderr], [7, 'command terminated with exit code 7\n']);
       });
 
-      test('hands over what it is given', async () => {
+      test('passes its standard input', async () => {
         const input = 'all of it\n'.repeat(50_000);
         const { stdout } = await kubectl.run('exec -i talker -c main -- wc -c', { input });
         assert.equal(stdout.trim(), String(input.length));
       });
 
-      test('is a terminal to the command, if it is at one', async () => {
+      test('allocates a terminal', async () => {
         const { code, stdout } = await atTerminal('exec -it talker -c main -- sh', 'echo here $((20 + 3))\nexit 4\n');
         assert.match(stdout, /here 23\n/);
         assert.equal(code, 4);
       });
 
-      test('tells of a command that is not there', async () => {
-        const said = await kubectl.fails('exec talker -c main -- no-such-command');
-        assert.match(said, /exec: "no-such-command": executable file not found in \$PATH/);
+      test('reports a missing command', async () => {
+        const output = await kubectl.fails('exec talker -c main -- no-such-command');
+        assert.match(output, /exec: "no-such-command": executable file not found in \$PATH/);
       });
 
-      test('tells of a container that does not run', async () => {
+      test('reports a container that is not running', async () => {
         assert.match(await kubectl.fails('exec crasher -- true'), /container not found \("main"\)/);
         assert.match(
           await kubectl.fails('exec talker -c nobody -- true'),
@@ -240,7 +240,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
       });
     });
 
-    test('attach joins what runs, which hears and is heard', async () => {
+    test('attach streams input and output of a running container', async () => {
       const { stdout } = await kubectl.run('attach -i repeater', { input: 'this\nthat\n' });
       assert.match(stdout, /heard this\nheard that\n/);
       await ok('wait --for=jsonpath={.status.phase}=Succeeded pod/repeater --timeout=30s');
@@ -248,7 +248,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
     });
 
     describe('cp', () => {
-      test('brings files and folders there', async () => {
+      test('copies files and directories to a Pod', async () => {
         const folder = join(kubectl.home, 'there');
         mkdirSync(join(folder, 'deep'), { recursive: true });
         writeFileSync(join(folder, 'one'), 'first');
@@ -259,7 +259,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         assert.equal(await ok('exec talker -c other -- cat /tmp/folder/one /tmp/folder/deep/two'), 'firstsecond');
       });
 
-      test('brings files and folders back', async () => {
+      test('copies files and directories from a Pod', async () => {
         const prepare = 'mkdir -p /srv/deep; printf back > /srv/one; seq 1 50000 > /srv/deep/large';
         await ok([...'exec talker -c main -- sh -c'.split(' '), prepare]);
         const folder = join(kubectl.home, 'back');
@@ -270,7 +270,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         assert.match(readFileSync(join(folder, 'deep', 'large'), 'utf8'), /^1\n2\n[\s\S]*\n49999\n50000\n$/);
       });
 
-      test('tells of what is not there', async () => {
+      test('reports missing files', async () => {
         const { code, stdout, stderr } = await kubectl.run(`cp talker:/nowhere ${join(kubectl.home, 'x')} -c main`);
         assert.notEqual(code, 0);
         assert.match(stdout + stderr, /nowhere: No such file or directory/);
@@ -288,7 +288,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
           try {
             await forwarding.until('Forwarding from 127.0.0.1');
             const [, local] = /127\.0\.0\.1:(\d+) -> 80/.exec(forwarding.output()) ?? [];
-            // One connection after the other, and then some at once.
+            // One connection after the other, then several at once.
             assert.match(await (await fetch(`http://127.0.0.1:${local}/`)).text(), /Welcome to nginx/);
             const answers = await Promise.all([1, 2, 3].map(() => fetch(`http://127.0.0.1:${local}/nothing`)));
             assert.deepEqual(
@@ -302,7 +302,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         });
       }
 
-      test('tells of a port nobody listens on', async () => {
+      test('reports a port without a listener', async () => {
         const forwarding = kubectl.begin('port-forward talker :81');
         try {
           await forwarding.until('Forwarding from 127.0.0.1');
@@ -318,7 +318,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
     });
 
     describe('debug', () => {
-      test('adds a container to a Pod that runs', async () => {
+      test('adds an ephemeral container to a running Pod', async () => {
         const { stdout } = await kubectl.run([
           ...'debug talker --image=busybox:1.36 -c look --target=main -- sh -c'.split(' '),
           'echo looking; sleep infinity',
@@ -330,7 +330,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         assert.match(await ok('describe pod talker'), /Ephemeral Containers:\n {2}look:\n/);
       });
 
-      test('speaks with that container', async () => {
+      test('attaches to the ephemeral container', async () => {
         const { stdout } = await atTerminal(
           'debug -it talker --image=busybox:1.36 -- sh',
           'echo seen $((1 + 1))\nexit\n',
@@ -344,7 +344,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         assert.equal(await ok('get pod copy -o jsonpath={.spec.containers[*].image}'), 'nginx:1.26');
       });
 
-      test('copies a Pod, with another command and a container that looks on', async () => {
+      test('copies a Pod with another command and a debug container', async () => {
         await ok('debug model --copy-to=idle --container=main -- sleep infinity');
         await ok('wait --for=condition=Ready pod/idle --timeout=30s');
         assert.equal(await ok('get pod idle -o jsonpath={.spec.containers[0].command}'), '["sleep","infinity"]');
@@ -353,7 +353,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         assert.equal(await ok('get pod watched -o jsonpath={.spec.containers[*].name}'), 'main look');
       });
 
-      test('looks at a node', async () => {
+      test('debugs a node', async () => {
         const { stdout } = await kubectl.run([...'debug node/node-1 --image=busybox:1.36 -- ls /host'.split(' ')]);
         const [, name] = /Creating debugging pod (\S+) with container debugger on node node-1/.exec(stdout) ?? [];
         await ok(`wait --for=jsonpath={.status.phase}=Succeeded pod/${name} --timeout=30s`);
@@ -406,7 +406,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
       }
     });
 
-    test('what a kubelet tells is read through the API server', async () => {
+    test('the kubelet API is available through the API server', async () => {
       const raw = (path: string) => ok(`get --raw /api/v1/nodes/node-1/proxy/${path}`);
       const summary = JSON.parse(await raw('stats/summary'));
       const busy = summary.pods.find((pod: { podRef: { name: string } }) => pod.podRef.name === 'busy');
@@ -427,20 +427,20 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
       assert.equal(await raw('healthz'), 'ok');
     });
 
-    describe('what has happened', () => {
-      /** Type, reason, source and message of each event of a description, in its order. */
+    describe('events', () => {
+      /** Returns type, reason, source and message of each event in the output of kubectl describe. */
       const eventsOf = (described: string) => {
         const [, text = ''] = /\nEvents:\n.*\n.*\n([\s\S]*)$/.exec(description(described)) ?? [];
         return text.split('\n').map((line) => {
           const [type, reason, _age, from, ...message] = line.trim().split('  ');
-          const said = message
+          const output = message
             .join(' ')
             .replace(/ in [\d.]+m?s \([\d.]+m?s including waiting\)\. Image size: \d+ bytes/, ' in TIME');
-          return `${type} ${reason} ${from} ${said}`;
+          return `${type} ${reason} ${from} ${output}`;
         });
       };
 
-      test('describe tells it in order, in the words of Kubernetes', async () => {
+      test('describe lists events in order with the messages of Kubernetes', async () => {
         assert.deepEqual(eventsOf(await ok('describe pod whole')), [
           'Normal Scheduled default-scheduler Successfully assigned default/whole to node-1',
           'Normal Pulling kubelet Pulling image "busybox:1.35"',
@@ -455,7 +455,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         ]);
       });
 
-      test('describe tells what keeps a Pod from running', async () => {
+      test('describe shows why a Pod does not run', async () => {
         const reason = '{.status.containerStatuses[0].state.waiting.reason}';
         await ok(`wait --for=jsonpath=${reason}=ImagePullBackOff pod/stuck --timeout=60s`);
         const events = new Set(eventsOf(await ok('describe pod stuck')));
@@ -469,7 +469,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         }
       });
 
-      test('events are listed, of one object, of one type', async () => {
+      test('events are filtered by object and type', async () => {
         const of = await ok('events --for pod/whole');
         assert.match(table(of), /^LAST SEEN {2}TYPE {2}REASON {2}OBJECT {2}MESSAGE\n/);
         assert.equal(of.match(/ Created +Pod\/whole /g)?.length, 2);
@@ -481,7 +481,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         assert.doesNotMatch(warnings, / Normal /);
       });
 
-      test('events are told as they happen', async () => {
+      test('events are watched', async () => {
         const watching = kubectl.begin('events --watch --for pod/late');
         await ok('run late --image=nginx:1.25 --restart=Never');
         await watching.until('Started container late');
@@ -491,7 +491,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
     });
 
     describe('run', () => {
-      test('-it --rm is there for as long as one speaks with it', async () => {
+      test('-it --rm deletes the Pod after the session', async () => {
         const { code, stdout } = await atTerminal(
           'run shell -it --rm --restart=Never --image=busybox:1.36 --command -- sh',
           'echo hello from $(hostname)\nexit 0\n',
@@ -502,7 +502,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         assert.match(await kubectl.fails('get pod shell'), /NotFound/);
       });
 
-      test('-i --rm gives what it is given, and ends as it ends', async () => {
+      test('-i --rm passes standard input and exits with the exit code of the container', async () => {
         const command = 'run sum -i --rm --quiet --restart=Never --image=busybox:1.36 --command -- sh -c';
         const { code, stdout } = await kubectl.run([...command.split(' '), 'read x; echo got $x; exit 5'], {
           input: 'seven\n',
@@ -513,7 +513,7 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
     });
 
     describe('wait', () => {
-      test('until it is made, is ready, says something, and is gone', async () => {
+      test('for creation, readiness, a JSONPath and deletion', async () => {
         const made = kubectl.run('wait --for=create pod/brief --timeout=30s');
         await ok('run brief --image=nginx:1.25');
         assert.equal((await made).stdout, 'pod/brief condition met\n');
@@ -524,9 +524,9 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
         assert.deepEqual((await gone).code, 0);
       });
 
-      test('and gives up', async () => {
-        const said = await kubectl.fails('wait --for=condition=Ready pod/stuck --timeout=1ms');
-        assert.equal(said, 'error: timed out waiting for the condition on pods/stuck\n');
+      test('times out', async () => {
+        const output = await kubectl.fails('wait --for=condition=Ready pod/stuck --timeout=1ms');
+        assert.equal(output, 'error: timed out waiting for the condition on pods/stuck\n');
       });
     });
   });

@@ -1,4 +1,4 @@
-/** Checks that mark Pods, as the page about it shows. */
+/** PodProbeMarker: probes that label Pods. Runs the example in the docs. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -24,7 +24,7 @@ if (hasTool('kubectl', 'how checks mark Pods')) {
     });
     after(async () => kubectl?.close());
 
-    test('a Pod shows what is found in it', async () => {
+    test('a Pod has the results of its probes', async () => {
       const { ok } = await spaceOf(kubectl, 'markers');
       await ok('apply -f -', pod);
       await ok('wait --for=condition=Ready pod/one --timeout=60s');
@@ -36,8 +36,8 @@ if (hasTool('kubectl', 'how checks mark Pods')) {
       const cost = 'get pod one -o jsonpath={.metadata.annotations.controller\\.kubernetes\\.io/pod-deletion-cost}';
       assert.equal(await ok(cost), '-10');
       await ok('delete podprobemarker game --timeout=60s');
-      const told = await ok('get nodepodprobes -o jsonpath={.items[*].spec.podProbes[*].namespace}');
-      assert.ok(!told.includes('markers'), 'no node is told to check it any more');
+      const namespaces = await ok('get nodepodprobes -o jsonpath={.items[*].spec.podProbes[*].namespace}');
+      assert.ok(!namespaces.includes('markers'), 'no node is told to check it any more');
     });
   });
 }

@@ -1,4 +1,4 @@
-/** Containers that are restarted where they are, as the page about it shows. */
+/** ContainerRecreateRequest: restarts containers in place. Runs the example in the docs. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -28,7 +28,7 @@ if (hasTool('kubectl', 'how containers are restarted')) {
     });
     after(async () => kubectl?.close());
 
-    test('containers of a Pod start anew, and nothing else does', async () => {
+    test('only the requested containers of a Pod restart', async () => {
       const { ok } = await spaceOf(kubectl, 'recreate');
       await ok('apply -f -', pod);
       await ok('wait --for=condition=Ready pod/app --timeout=60s');
@@ -45,7 +45,7 @@ if (hasTool('kubectl', 'how containers are restarted')) {
       assert.match(await ok('get crr'), /PHASE\s+POD\s+NODE\s+AGE\s*\nrestart\s+Completed\s+app\s+node-\d/);
     });
 
-    test('what cannot be restarted is refused', async () => {
+    test('containers that cannot be restarted are rejected', async () => {
       const { namespace } = await spaceOf(kubectl, 'recreate-refused');
       const { stderr } = await kubectl.run(`-n ${namespace} apply -f -`, { input: request });
       assert.match(stderr, /denied the request: no found Pod named app/);

@@ -1,4 +1,4 @@
-/** SidecarSets as their page shows them. */
+/** Runs the SidecarSet examples in the docs. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -37,7 +37,7 @@ if (hasTool('kubectl', 'what becomes of Pods that have sidecars')) {
     });
     after(async () => kubectl?.close());
 
-    /** Makes an example and an application for it; waits until both Pods are ready. */
+    /** Creates an example and an application for it; waits until both Pods are ready. */
     async function begin(name: string) {
       const { ok } = await spaceOf(kubectl, `page-${name}`);
       const text = examples.get(name) ?? '';
@@ -60,7 +60,7 @@ if (hasTool('kubectl', 'what becomes of Pods that have sidecars')) {
       return { ok, images, update };
     }
 
-    test('a collector gets what it shares, and a new image in place', async () => {
+    test('a sidecar shares volumes and is updated in place', async () => {
       const { ok, images, update } = await begin('logs');
       assert.deepEqual(await images(), new Set(['example/collector:1.28 nginx:1.28']));
       const sidecar = (path: string) => ok(`get pods -o jsonpath={.items[0].spec.containers[0].${path}}`);
@@ -75,7 +75,7 @@ if (hasTool('kubectl', 'what becomes of Pods that have sidecars')) {
       assert.deepEqual(await images(), new Set(['example/collector:1.29 nginx:1.28']));
     });
 
-    test('a proxy changes places with its spare', async () => {
+    test('a hot upgrade switches between two sidecar containers', async () => {
       const { ok, images, update } = await begin('mesh');
       assert.deepEqual(await images(), new Set(['nginx:1.28 example/proxy:1.28 registry.k8s.io/pause:3.10']));
       assert.equal(await ok('get pods -o jsonpath={.items[0].spec.initContainers[*].name}'), 'routes');

@@ -1,4 +1,4 @@
-/** Storage and metrics of a whole cluster with kubectl, as they come without anything to install. */
+/** Storage and metrics of a whole cluster with kubectl, without additional installations. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -63,7 +63,7 @@ if (hasTool('kubectl', 'kubectl')) {
 
     const space = async (namespace: string) => (await spaceOf(kubectl, namespace)).ok;
 
-    test('a StatefulSet keeps what its Pods have written, grows, and takes its volumes with it', async () => {
+    test('a StatefulSet keeps the data of its Pods, scales out, and deletes its volumes', async () => {
       const ok = await space('database');
       await ok('apply -f -', database);
       await ok('wait --for=jsonpath={.status.readyReplicas}=2 statefulset.apps/db --timeout=60s');
@@ -87,7 +87,7 @@ if (hasTool('kubectl', 'kubectl')) {
       await ok(`wait --for=delete pv/${volume} --timeout=60s`);
     });
 
-    test('a volume of a Pod alone goes with it', async () => {
+    test('an ephemeral volume is deleted with its Pod', async () => {
       const ok = await space('scratch');
       await ok('apply -f -', scratch);
       await ok('wait --for=condition=Ready pod/web --timeout=30s');
@@ -96,7 +96,7 @@ if (hasTool('kubectl', 'kubectl')) {
       await ok(`wait --for=delete pv/${volume} --timeout=60s`);
     });
 
-    test('claims without Pod wait, and those that cannot be met say why', async () => {
+    test('PVCs without a Pod stay pending, and PVCs that cannot be provisioned report the reason', async () => {
       const ok = await space('waiting');
       const claim = (name: string, spec: string) =>
         `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: ${name}}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, ${spec}}}`;
@@ -108,25 +108,25 @@ if (hasTool('kubectl', 'kubectl')) {
       assert.match(await ok('describe pvc lost'), /storageclass.storage.k8s.io "none" not found/);
     });
 
-    test('kubectl top tells what is used, and an autoscaler acts on it', async () => {
+    test('kubectl top shows usage, and an autoscaler uses it', async () => {
       const ok = await space('busy');
       await kubectl.ok('wait --for=condition=Available apiservice/v1beta1.metrics.k8s.io --timeout=30s');
       await ok('apply -f -', busy);
       await ok('autoscale deployment busy --cpu-percent=50 --min=1 --max=3');
       await ok('wait --for=condition=Available deployment/busy --timeout=30s');
-      // A Pod that has just begun has not been measured yet, and what is measured cannot be watched.
-      const measured = await untilSaid(() => ok('get podmetrics'));
+      // A newly created Pod has no metrics yet, and metrics cannot be watched.
+      const measured = await pollUntilOutput(() => ok('get podmetrics'));
       assert.match(measured, /^NAME +CPU +MEMORY +WINDOW\nbusy-\S+ +400m +64Mi +15s\n/);
       assert.match(await ok('top pods'), /busy-\S+ +400m +64Mi/);
       assert.match(await kubectl.ok('top nodes'), /node-1 +\d+m +\d+% +\d+Mi +\d+%/);
-      // A Pod is measured for a while before it is believed.
+      // A Pod is measured for a while before its metrics count.
       await ok('wait --for=jsonpath={.status.readyReplicas}=3 deployment/busy --timeout=90s');
     });
   });
 }
 
-/** Asks again and again until there is an answer. */
-async function untilSaid(ask: () => Promise<string>, patienceMs = 60_000): Promise<string> {
+/** Polls until there is output. */
+async function pollUntilOutput(ask: () => Promise<string>, patienceMs = 60_000): Promise<string> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const answer = await ask();

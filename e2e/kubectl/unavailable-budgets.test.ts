@@ -1,4 +1,4 @@
-/** A budget that holds Pods back, as the page about it shows. */
+/** PodUnavailableBudget: protects Pods. Runs the example in the docs. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -31,7 +31,7 @@ if (hasTool('kubectl', 'how budgets hold Pods back')) {
     });
     after(async () => kubectl?.close());
 
-    test('a Pod of a Deployment may go as long as the budget lets it, and all of them with the Deployment', async () => {
+    test('Pods of a Deployment are deleted only within the budget, and all of them with the Deployment', async () => {
       const { ok, fails } = await spaceOf(kubectl, 'budgets');
       const until = (figure: string, value: number) =>
         ok(`wait --for=jsonpath={.status.${figure}}=${value} pub/web --timeout=120s`);

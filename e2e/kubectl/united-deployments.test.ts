@@ -1,4 +1,4 @@
-/** UnitedDeployments as their page shows them, with kubectl. */
+/** Runs the UnitedDeployment examples in the docs with kubectl. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -18,9 +18,9 @@ if (hasTool('kubectl', 'what kubectl makes of UnitedDeployments')) {
     });
     after(async () => kubectl?.close());
 
-    test('runs a Deployment in each domain, is scaled and updated as one, and takes them all with it', async () => {
+    test('runs a Deployment per subset, scales and updates them together, and deletes them', async () => {
       const { ok, fails } = await spaceOf(kubectl, 'zones');
-      // Of Pods and of workloads it is heard one after the other.
+      // Watch events of Pods and of workloads arrive one after the other.
       const settled = async (replicas: number) => {
         for (const figure of ['updatedReadyReplicas', 'readyReplicas', 'replicas']) {
           await ok(`wait --for=jsonpath={.status.${figure}}=${replicas} ud/web --timeout=60s`);
@@ -58,7 +58,7 @@ if (hasTool('kubectl', 'what kubectl makes of UnitedDeployments')) {
       assert.equal(await ok('get deployments,pods -o name'), '');
     });
 
-    test('gives Pods that find no node to the next domain', async () => {
+    test('moves unschedulable Pods to the next subset', async () => {
       const { ok } = await spaceOf(kubectl, 'elastic');
       assert.match(await ok('apply -f -', elastic), /uniteddeployment.apps.kruise.io\/elastic created/);
       await ok('wait --for=jsonpath={.status.readyReplicas}=3 ud/elastic --timeout=60s');

@@ -1,4 +1,4 @@
-/** Pods spread over groups of nodes, as the page about it shows. */
+/** WorkloadSpread: spreads Pods over subsets of nodes. Runs the example in the docs. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -33,7 +33,7 @@ if (hasTool('kubectl', 'how Pods are spread')) {
     });
     after(async () => kubectl?.close());
 
-    test('a Deployment fills its own nodes first, through updates and when it shrinks', async () => {
+    test('a Deployment fills its first subset first, during updates and scale-in', async () => {
       const { ok, fails } = await spaceOf(kubectl, 'spread');
       const until = (index: number, figure: string, value: number) =>
         ok(`wait --for=jsonpath={.status.subsetStatuses[${index}].${figure}}=${value} ws/web --timeout=120s`);
@@ -66,7 +66,7 @@ if (hasTool('kubectl', 'how Pods are spread')) {
       );
     });
 
-    test('Pods that find no node go elsewhere', async () => {
+    test('unschedulable Pods move to another subset', async () => {
       const { ok } = await spaceOf(kubectl, 'adaptive');
       await ok('apply -f -', adaptive);
       await ok('wait --for=jsonpath={.status.observedGeneration}=1 ws/batch --timeout=120s');

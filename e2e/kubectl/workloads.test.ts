@@ -1,7 +1,7 @@
 /**
- * A day's work with kubectl on a whole cluster: everything a user does to workloads, and what they see of it. Nothing here
- * needs Pods that really run: somebody who says that they do will do, so that controllers and scheduler can be tried
- * with other people's nodes, and the other way round (KRUISE_E2E_KUBECONFIG).
+ * Typical work with kubectl on a whole cluster: user actions on workloads and their visible results. No test needs
+ * running containers: nodes that only report Pods as running suffice, so that controllers and scheduler can be tested
+ * with other nodes and vice versa (KRUISE_E2E_KUBECONFIG).
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -78,7 +78,7 @@ if (hasTool('kubectl', 'what kubectl makes of workloads')) {
 
     const space = () => spaceOf(kubectl, `space-${++count}`);
 
-    test('nodes are there and ready', async () => {
+    test('nodes are ready', async () => {
       await kubectl.ok('wait --for=condition=Ready node --all --timeout=20s');
       assert.equal((await kubectl.ok('get nodes -o name')).trim().split('\n').length, 3);
     });
@@ -124,7 +124,7 @@ if (hasTool('kubectl', 'what kubectl makes of workloads')) {
       await ok('wait --for=jsonpath={.spec.replicas}=2 deploy/web --timeout=60s');
     });
 
-    test('a StatefulSet numbers its Pods and their claims, and updates them from the last', async () => {
+    test('a StatefulSet has ordinal Pods and PVCs, and updates Pods in descending order', async () => {
       const { namespace, ok } = await space();
       const volumes = ['one', 'two'].map((name) => `${namespace}-${name}`);
       await kubectl.ok('apply -f -', volumes.map(volume).join('---'));
@@ -155,7 +155,7 @@ if (hasTool('kubectl', 'what kubectl makes of workloads')) {
       await kubectl.ok(['delete', 'pv', ...volumes]);
     });
 
-    test('a DaemonSet has a Pod on each node that it bears', async () => {
+    test('a DaemonSet has a Pod on each node whose taints it tolerates', async () => {
       const { ok } = await space();
       await ok('apply -f -', daemonSet);
       await ok('rollout status ds/agent --timeout=30s');
@@ -172,7 +172,7 @@ if (hasTool('kubectl', 'what kubectl makes of workloads')) {
       assert.match(await ok('rollout history ds/agent'), /REVISION.*\n1 .*\n2 /);
     });
 
-    test('a taint drives out Pods that do not bear it, those that do for a while after it, and no others', async () => {
+    test('a NoExecute taint evicts Pods without a toleration immediately and others after tolerationSeconds', async () => {
       const { ok } = await space();
       await ok('create deployment web --image=nginx:1.25 --replicas=2');
       await ok('rollout status deploy/web --timeout=30s');
@@ -194,7 +194,7 @@ if (hasTool('kubectl', 'what kubectl makes of workloads')) {
       await kubectl.ok(`taint node ${node} fire-`);
     });
 
-    test('a Job completes, a failing one gives up, and a CronJob starts one', async () => {
+    test('a Job completes, a failing Job reaches its backoff limit, and a CronJob starts a Job', async () => {
       const { ok } = await space();
       await ok('create job good --image=busybox:1.36 -- echo done');
       await ok('wait --for=condition=Complete job/good --timeout=30s');
@@ -208,7 +208,7 @@ if (hasTool('kubectl', 'what kubectl makes of workloads')) {
       assert.match(await ok('describe cronjob tick'), /SuccessfulCreate .*Created job tick-\d+/);
     });
 
-    test('a budget keeps drain waiting, and a node is drained', async () => {
+    test('a PodDisruptionBudget blocks kubectl drain until Pods can be evicted', async () => {
       const { ok } = await space();
       await ok('create deployment web --image=nginx:1.25 --replicas=2');
       await ok('rollout status deploy/web --timeout=30s');
@@ -225,7 +225,7 @@ if (hasTool('kubectl', 'what kubectl makes of workloads')) {
       await kubectl.ok(`uncordon ${node}`);
     });
 
-    test('a Service has the Pods that are ready behind it, and a load balancer an address', async () => {
+    test('a Service has its ready Pods as endpoints, and a load balancer gets an address', async () => {
       const { ok } = await space();
       await ok('create deployment web --image=nginx:1.25 --replicas=2 --port=80');
       await ok('rollout status deploy/web --timeout=30s');
@@ -237,7 +237,7 @@ if (hasTool('kubectl', 'what kubectl makes of workloads')) {
       assert.match(await ok('get endpoints web -o jsonpath={.subsets[0].addresses[*].ip}'), /^10\.\S+ 10\.\S+$/);
     });
 
-    test('what belongs to a Deployment goes with it, or stays behind', async () => {
+    test('dependents of a Deployment are deleted or orphaned', async () => {
       const { ok } = await space();
       await ok('create deployment web --image=nginx:1.25 --replicas=1');
       await ok('rollout status deploy/web --timeout=30s');
@@ -251,7 +251,7 @@ if (hasTool('kubectl', 'what kubectl makes of workloads')) {
       await ok('wait --for=delete rs,pod --all --timeout=60s');
     });
 
-    test('a namespace is deleted with all that is in it', async () => {
+    test('a namespace is deleted with all its objects', async () => {
       const { namespace, ok } = await space();
       await ok('create deployment web --image=nginx:1.25 --replicas=2');
       await ok('create configmap settings');

@@ -13,7 +13,7 @@ if (folder === undefined) fail('usage: npm create @kruise/controller <folder>');
 if (existsSync(folder) && readdirSync(folder).length > 0) fail(`${folder} is there, and not empty`);
 
 cpSync(fileURLToPath(new URL('template', import.meta.url)), folder, { recursive: true });
-// Packages are published without files of this name.
+// npm does not publish files named .gitignore.
 renameSync(join(folder, 'gitignore'), join(folder, '.gitignore'));
 const file = join(folder, 'package.json');
 const manifest = JSON.parse(readFileSync(file, 'utf8'));
@@ -22,7 +22,7 @@ const name = basename(resolve(folder))
   .replace(/[^a-z0-9-]+/g, '-');
 const { devDependencies, dependencies } = manifest;
 for (const [each, place] of Object.entries(tarballs())) {
-  // What one package needs of another is taken from here, too.
+  // Dependencies between the packages are also resolved from the tarballs.
   if (devDependencies[each]) devDependencies[each] = place;
   else dependencies[each] = place;
 }
@@ -35,7 +35,7 @@ console.log(`${folder} is there. Next:
   npm test          # against an API server in memory
   npm start         # against the cluster kubectl would use`);
 
-/** Kruise's packages where they are on this machine, by name. */
+/** Returns the tarballs of Kruise's packages by name. */
 function tarballs() {
   if (values.packages === undefined) return {};
   const place = resolve(values.packages);

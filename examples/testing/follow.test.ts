@@ -4,7 +4,7 @@ import { configMap } from '@kruise/api/core/configmap';
 import { startTestServer } from '@kruise/apiserver/testing/test-server';
 import { isConflict } from '@kruise/machinery/status';
 
-test('a writer who has not seen the latest is refused', async () => {
+test('an update with a stale resourceVersion is a conflict', async () => {
   await using server = await startTestServer();
   const { client } = server;
 
@@ -14,7 +14,7 @@ test('a writer who has not seen the latest is refused', async () => {
   await assert.rejects(client.update(configMap, { ...seen, data: { colour: 'blue' } }), isConflict);
 });
 
-test('a watch shows what became of an object', async () => {
+test('a watch reports the changes of an object', async () => {
   await using server = await startTestServer();
   const { client } = server;
   const reference = { name: 'settings', namespace: 'default' };
@@ -31,7 +31,7 @@ test('a watch shows what became of an object', async () => {
   }
 });
 
-test('other programs reach it too', async () => {
+test('other programs can connect to the server', async () => {
   await using server = await startTestServer({ https: true });
   const { client, url, kubeconfig } = server;
 
@@ -40,7 +40,7 @@ test('other programs reach it too', async () => {
   assert.ok(kubeconfig.text.includes(url)); // kubectl --kubeconfig=… with `kubeconfig.path`
 });
 
-test('someone who may not is refused', async () => {
+test('a user without permission is forbidden', async () => {
   await using server = await startTestServer();
   const visitor = server.clientOf({ username: 'visitor', groups: [] });
 

@@ -1,4 +1,4 @@
-/** One ConfigMap with the page and one Deployment that serves it, both applied: what others add to them stays. */
+/** Applies a ConfigMap with the page and a Deployment that serves it; fields of other managers are kept. */
 import type { Deployment } from '@kruise/api/apps/deployment';
 import type { ConfigMap } from '@kruise/api/core/configmap';
 import { apply } from '@kruise/client/actions';

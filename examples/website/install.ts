@@ -1,4 +1,4 @@
-/** Makes a cluster know websites: their definition, and whom to ask about them. */
+/** Installs the CRD and the webhook configurations of websites. */
 import { mutatingWebhookConfiguration } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
 import { validatingWebhookConfiguration } from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
 import {
@@ -12,9 +12,9 @@ import { website } from './kind.ts';
 
 const fieldManager = 'website-installer';
 
-/** `url` is where the webhooks are, `caBundle` the authority, in PEM, that vouches for them. */
+/** `url` is the address of the webhooks, `caBundle` the CA certificate in PEM that signs theirs. */
 export async function install(client: Client, { url, caBundle }: { url: string; caBundle: string }): Promise<void> {
-  // A definition made from a kind is a CustomResourceDefinition with all that one needs.
+  // A definition of a kind has all fields of a CustomResourceDefinition.
   const definition = definitionOf({ kinds: [website], storage: 'v1' }) as unknown as CustomResourceDefinition;
   await client.apply(customResourceDefinition, definition, { fieldManager, force: true });
   await established(client);
@@ -46,7 +46,7 @@ export async function install(client: Client, { url, caBundle }: { url: string; 
   );
 }
 
-/** A definition is served a moment after it is written. */
+/** A CRD is served a moment after it is created. */
 async function established(client: Client): Promise<void> {
   const fieldSelector = `metadata.name=${website.plural}.${website.group}`;
   for await (const { object } of client.watch(customResourceDefinition, { fieldSelector, timeoutSeconds: 30 })) {

@@ -1,4 +1,4 @@
-/** A kind of one's own: what a website is. The definition, the type and the checks all come from this. */
+/** A custom kind. The CRD, the type and the validation are derived from it. */
 import { kind } from '@kruise/api/meta/kind';
 import * as s from '@kruise/schema';
 

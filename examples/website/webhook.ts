@@ -1,4 +1,4 @@
-/** What is filled in of a website, and what is wrong with one, before it is stored. */
+/** Defaulting and validating webhooks of websites. */
 import { defaulting, validating } from '@kruise/client/webhook';
 import { type Cause, forbidden, invalid } from '@kruise/schema/field-error';
 import type { Website } from './kind.ts';

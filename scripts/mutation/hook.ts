@@ -1,4 +1,4 @@
-/** Loads one source file of a process with a mutation in it; the file itself is not touched. */
+/** Loads one source file of a process with a mutation; the file itself is not changed. */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -36,10 +36,10 @@ const swaps: { readonly [operator: string]: string } = {
 const token =
   /(?<skipped>\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|(?<=[=(,:[!&|?{};\n]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*)|(?<binary>(?<= )(?:===|!==|<=|>=|<|>|&&|\|\||\?\?|\+=|-=|\+|-|\*|\/)(?= |\n))|(?<negation>(?<=[ (!])!(?=[\w(]))|(?<literal>(?<![\w.$'])(?:true|false|\d[\d_]*)(?![\w.]))|(?<condition>(?<=\bif )\()/g;
 
-/** Larger numbers are sizes and durations; no decision depends on their exact value. */
+/** Larger numbers are sizes and durations, on whose exact value no decision depends. */
 const largestCount = 9;
 
-/** Returns every mutation of a TypeScript source that is still a program. */
+/** Returns all mutations of a TypeScript source that are valid programs. */
 export function mutationsOf(source: string): readonly Mutation[] {
   const code = stripTypeScriptTypes(source);
   return [...code.matchAll(token)].flatMap((match) => mutationAt(code, match)).filter((each) => isValid(code, each));
@@ -57,14 +57,14 @@ function mutationAt(code: string, { index: offset, groups }: RegExpExecArray): r
   return number > largestCount ? [] : [{ offset, length: before.length, before, after: String(number + 1) }];
 }
 
-/** Negates the condition that begins with the parenthesis at an offset. */
+/** Negates the condition that starts at a parenthesis. */
 function negatedCondition(code: string, offset: number): readonly Mutation[] {
   let depth = 0;
   for (let end = offset; end < code.length; end++) {
     if (code[end] === '(') depth++;
     if (code[end] !== ')' || --depth > 0) continue;
     const before = code.slice(offset, end + 1);
-    // A parenthesis within a string would end the condition early, so a condition with a string is left alone.
+    // A parenthesis within a string would end the condition early, so conditions with strings are skipped.
     return /['"`/]/.test(before) ? [] : [{ offset, length: before.length, before, after: `(!${before})` }];
   }
   return [];

@@ -1,4 +1,4 @@
-// Runs worlds until one breaks: the simulator's half of scripts/mutate.ts, in a process of its own.
+// Runs simulations until one fails: the simulator's part of scripts/mutate.ts, in a separate process.
 //   node --import ./scripts/mutation/hook.ts scripts/mutation/worlds.ts <base> <count>
 import { run } from '../../packages/sim/src/run.ts';
 

@@ -1,4 +1,4 @@
-{{/* What keeps webhooks out of the namespaces that Azure looks after. */}}
+{{/* Excludes the namespaces that AKS manages from webhooks. */}}
 {{- define "kruise.outsideAzure" -}}
 - key: control-plane
   operator: NotIn
@@ -10,7 +10,7 @@
   - aks
 {{- end }}
 
-{{/* An account, with the tokens it has been given. */}}
+{{/* A ServiceAccount with its existing token Secrets. */}}
 {{- define "kruise.account" -}}
 apiVersion: v1
 kind: ServiceAccount
@@ -27,14 +27,14 @@ secrets:
 {{- end }}
 {{- end }}
 
-{{/* When an object of a hook is made, and when it is deleted. */}}
+{{/* Annotations of pre-delete hook objects. */}}
 {{- define "kruise.beforeDeletion" -}}
 helm.sh/hook: pre-delete
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 helm.sh/hook-weight: {{ . | quote }}
 {{- end }}
 
-{{/* What every container gives up: everything that neither program needs. No port of theirs is below 1024. */}}
+{{/* Restricted security context of every container. No port is below 1024, so no capability is needed. */}}
 {{- define "kruise.securityContext" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true

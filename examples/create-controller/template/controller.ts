@@ -4,7 +4,7 @@ import { patch } from '@kruise/client/actions';
 import { type Decision, defineController } from '@kruise/client/controller';
 import { run } from '@kruise/client/run';
 
-/** What is to be done about a Namespace. It does nothing by itself, so that tests need no cluster. */
+/** Decides the actions for a Namespace. A pure function, so that tests need no cluster. */
 export function decide(found: Namespace): Decision<Namespace['status']> {
   const isGreeted = found.metadata.labels?.['example.com/hello'] === 'world';
   return { actions: isGreeted ? [] : [patch(found, { metadata: { labels: { 'example.com/hello': 'world' } } })] };

@@ -1,4 +1,4 @@
-/** Writers who remember what they were told, to be compared with what is stored when servers have been killed. */
+/** Writers that record acknowledged writes, to compare them with the stored objects after crashes. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
@@ -6,20 +6,24 @@ import type { Client } from '@kruise/client/client';
 import { TransportError } from '@kruise/client/http-transport';
 import { StatusError } from '@kruise/machinery/status';
 
-/** What writers know: what was acknowledged, and at which revision. */
-export type Ledger = {
+/** Records of the writers: acknowledged writes and their resourceVersions. */
+export type AcknowledgedWrites = {
   readonly created: Map<string, string>;
   readonly counted: Map<string, Count>;
   readonly revisions: Set<string>;
 };
 export type Count = { acknowledged: number; tried: number };
 
-export const newLedger = (): Ledger => ({ created: new Map(), counted: new Map(), revisions: new Set() });
+export const createAcknowledgedWrites = (): AcknowledgedWrites => ({
+  created: new Map(),
+  counted: new Map(),
+  revisions: new Set(),
+});
 
-/** Long enough to be torn, and different at each place. */
+/** Long enough to be torn, and different at each position. */
 const payload = (name: string) => `${name} `.repeat(300);
 
-/** Does something unless the server is gone, or on its way up; then nothing is known of what became of it. */
+/** Runs a request; returns undefined if the server is down or starting, because the outcome is unknown. */
 export async function attempt<T>(act: () => Promise<T>): Promise<T | undefined> {
   try {
     return await act();
@@ -31,20 +35,23 @@ export async function attempt<T>(act: () => Promise<T>): Promise<T | undefined> 
   }
 }
 
-/** Creates objects and counts, as fast as answers come, until told to stop. Goes on through every crash. */
+/**
+ * Creates objects and increments counters as fast as responses arrive, until it is stopped. It continues through every
+ * crash.
+ */
 export async function write(
   client: Client,
   writer: number,
-  ledger: Ledger,
+  writes: AcknowledgedWrites,
   namespace: string,
   signal: AbortSignal,
 ): Promise<void> {
   const counter = `counter-${writer}`;
   const count = { acknowledged: 0, tried: 0 };
-  ledger.counted.set(counter, count);
+  writes.counted.set(counter, count);
   const noted = async (act: () => Promise<ConfigMap>) => {
     const written = await attempt(act);
-    if (written) ledger.revisions.add(written.metadata.resourceVersion!);
+    if (written) writes.revisions.add(written.metadata.resourceVersion!);
     return written;
   };
   for (let index = 1; !signal.aborted; index++) {
@@ -52,7 +59,7 @@ export async function write(
     const created = await noted(() =>
       client.create(configMap, { metadata: { name, namespace }, data: { payload: payload(name) } }),
     );
-    if (created) ledger.created.set(name, created.metadata.resourceVersion!);
+    if (created) writes.created.set(name, created.metadata.resourceVersion!);
     count.tried = index;
     const applied = await noted(() =>
       client.apply(
@@ -65,8 +72,8 @@ export async function write(
   }
 }
 
-/** Nothing that was acknowledged is lost, nothing is torn, and nothing is there that nobody tried. */
-export function assertKept({ created, counted }: Ledger, items: readonly ConfigMap[]): void {
+/** Asserts that no acknowledged write is lost, no object is torn, and no unknown object exists. */
+export function assertStored({ created, counted }: AcknowledgedWrites, items: readonly ConfigMap[]): void {
   const stored = new Map(items.map((item) => [item.metadata.name!, item]));
   const lost = [...created].filter(([name, revision]) => stored.get(name)?.metadata.resourceVersion !== revision);
   assert.deepEqual(lost, []);
