@@ -40,7 +40,7 @@ export async function makeFoundation(turn: () => Promise<void>): Promise<Foundat
   }
   const { entries } = await store.range({ prefix });
   await server.close();
-  if (failures.length > 0) throw new AggregateError(failures, 'the server did not start well');
+  if (failures.length > 0) throw new AggregateError(failures, 'the server reported errors while starting');
   const marked = (value: Uint8Array) =>
     Buffer.from(value)
       .toString()

@@ -149,7 +149,7 @@ export function createFairQueue(seats: LevelSeats, nowMs: () => number, initial:
 }
 
 /** Abort reason of a request that waited for the maximum time. */
-export const timeOut: unique symbol = Symbol('waited for as long as it may');
+export const timeOut: unique symbol = Symbol('queue wait timeout');
 
 /** Hashes a text (FNV-1a). */
 function hashOf(text: string): number {

@@ -6,8 +6,16 @@ import { send } from './send.ts';
 /** Creates the `/metrics` endpoint, and `/metrics/slis` with the health checks as metrics. */
 export function metricsPages(metrics: MetricRegistry, checks: readonly HealthCheck[]): ReadonlyMap<string, Page> {
   const slis = createMetrics();
-  const health = slis.gauge('kubernetes_healthcheck', 'Whether a health check passes: 1, or 0.', ['name', 'type']);
-  const made = slis.counter('kubernetes_healthchecks_total', 'Health checks made.', ['name', 'type', 'status']);
+  const health = slis.gauge(
+    'kubernetes_healthcheck',
+    'Result of the last health check: 1 if it passed, 0 if it failed.',
+    ['name', 'type'],
+  );
+  const made = slis.counter('kubernetes_healthchecks_total', 'Number of executed health checks, by result.', [
+    'name',
+    'type',
+    'status',
+  ]);
 
   async function check(): Promise<void> {
     for (const { name, check: run } of checks) {

@@ -78,25 +78,29 @@ export function createServerMetrics(
   servedOf: (info: RequestInfo) => ServedResource | undefined,
 ): ServerMetrics {
   const about = ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
-  const total = metrics.counter('apiserver_request_total', 'Requests answered.', [...about, 'code']);
+  const total = metrics.counter(
+    'apiserver_request_total',
+    'Number of completed API server requests, by verb, resource and response code.',
+    [...about, 'code'],
+  );
   const duration = metrics.histogram(
     'apiserver_request_duration_seconds',
-    'How long requests took, in seconds.',
+    'Latency of API server requests in seconds, except for long-running requests.',
     about,
     durationBuckets,
   );
-  const inflight = metrics.gauge('apiserver_current_inflight_requests', 'Requests being worked on.', ['request_kind']);
+  const inflight = metrics.gauge(
+    'apiserver_current_inflight_requests',
+    'Number of in-flight requests, by request kind.',
+    ['request_kind'],
+  );
   const inflightOf = { readOnly: inflight.of('readOnly'), mutating: inflight.of('mutating') };
-  const lasting = metrics.gauge('apiserver_longrunning_requests', 'Requests that last: watches, logs, sessions.', [
-    'verb',
-    'group',
-    'version',
-    'resource',
-    'subresource',
-    'scope',
-    'component',
-  ]);
-  const watchEvents = metrics.counter('apiserver_watch_events_total', 'Events sent to watchers.', [
+  const lasting = metrics.gauge(
+    'apiserver_longrunning_requests',
+    'Number of active long-running requests: watches, logs and streams.',
+    ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'],
+  );
+  const watchEvents = metrics.counter('apiserver_watch_events_total', 'Number of events sent to watch clients.', [
     'group',
     'version',
     'kind',
@@ -104,22 +108,27 @@ export function createServerMetrics(
   const flow = ['priority_level', 'flow_schema'];
   const rejections = metrics.counter(
     'apiserver_flowcontrol_rejected_requests_total',
-    'Requests refused for want of room.',
+    'Number of requests rejected by API priority and fairness.',
     [...flow, 'reason'],
   );
   const waits = metrics.histogram(
     'apiserver_flowcontrol_request_wait_duration_seconds',
-    'How long requests waited for room, in seconds.',
+    'Time that requests waited in a queue of their priority level, in seconds.',
     flow,
     waitBuckets,
   );
   const nominalSeats = metrics.gauge(
     'apiserver_flowcontrol_nominal_limit_seats',
-    'Requests of a priority level that are worked on at once, before others lend it room.',
+    'Nominal number of seats of a priority level, before borrowing.',
     ['priority_level'],
   );
   metrics
-    .gauge('kubernetes_build_info', 'The version of Kubernetes this is.', ['git_version', 'major', 'minor', 'platform'])
+    .gauge('kubernetes_build_info', 'Constant 1, labeled with the Kubernetes version of this server.', [
+      'git_version',
+      'major',
+      'minor',
+      'platform',
+    ])
     .of(serverVersion.gitVersion, serverVersion.major, serverVersion.minor, serverVersion.platform)
     .set(1);
 
@@ -188,8 +197,10 @@ export function servedResource(
 
 /** Adds metrics of object counts per resource, and of the cache revision. */
 export function addStorageMetrics(metrics: MetricRegistry, core: Pick<Core, 'resources' | 'feed'>): void {
-  const objects = metrics.gauge('apiserver_storage_objects', 'Objects stored.', ['resource']);
-  const revision = metrics.gauge('apiserver_watch_cache_revision', 'The revision the caches have reached.').of();
+  const objects = metrics.gauge('apiserver_storage_objects', 'Number of stored objects, by resource.', ['resource']);
+  const revision = metrics
+    .gauge('apiserver_watch_cache_revision', 'Store revision that the watch cache has reached.')
+    .of();
   metrics.onRead(() => {
     objects.clear();
     for (const { kind, storage } of core.resources.all()) {
@@ -205,7 +216,7 @@ const storeBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
 export function storeTimer(metrics: MetricRegistry): (operation: string) => Histogram {
   const durations = metrics.histogram(
     'etcd_request_duration_seconds',
-    'How long the store took, in seconds.',
+    'Latency of store operations in seconds, by operation.',
     ['operation', 'type'],
     storeBuckets,
   );

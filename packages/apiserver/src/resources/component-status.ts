@@ -23,7 +23,7 @@ export function componentStatuses(core: Core): VirtualResource {
   }
 
   const held = (lease: string) => async () => {
-    if (leaderOf(lease) === undefined) throw new Error(`nobody holds the lease ${lease}`);
+    if (leaderOf(lease) === undefined) throw new Error(`no instance holds the lease ${lease}`);
   };
   const components: readonly { readonly name: string; readonly ask: () => Promise<unknown> }[] = [
     { name: 'scheduler', ask: held('kube-scheduler') },

@@ -20,7 +20,7 @@ async function write(writer: number): Promise<void> {
     const { count, modRevision } = written.get(key) ?? { count: 0, modRevision: 0 };
     const next = count + 1;
     const result = await store.write({ key, expected: modRevision, value: valueFor(key, next) });
-    assert(result.ok, `nobody else writes ${key}`);
+    assert(result.ok, `conflict on ${key}, which has a single writer`);
     written.set(key, { count: next, modRevision: result.revision });
     process.stdout.write(`${key} ${next} ${result.revision}\n`);
     if (writer === 0 && step % 100 === 99) await store.compact(result.revision);

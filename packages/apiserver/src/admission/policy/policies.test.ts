@@ -110,7 +110,7 @@ const rows: Row[] = [
   {
     name: 'applies only where its binding selects',
     policy: { validations: [{ expression: 'false' }] },
-    binding: { matchResources: { namespaceSelector: { matchLabels: { nobody: 'has' } } } },
+    binding: { matchResources: { namespaceSelector: { matchLabels: { missing: 'label' } } } },
   },
   {
     name: 'does not apply without a binding',
