@@ -1,5 +1,5 @@
 /**
- * kube-scheduler: assigns pending Pods to nodes. `follow.ts` handles cluster events, `decide.ts` contains the
+ * kube-scheduler: assigns pending Pods to nodes. `event-handlers.ts` handles cluster events, `decide.ts` contains the
  * scheduling algorithm, and this file runs the loop. Scheduling cycles are serial and synchronous, and assume that
  * earlier Pods are on their nodes; binding cycles run asynchronously.
  */
