@@ -540,7 +540,7 @@ test('maximum numbers are supported', async () => {
   assert.equal(sum.status?.active, 1);
   assert.ok(await isGone(client.get(namespace, { name: 'slow' })), 'the namespace is deleted');
   assert.deepEqual(
-    cluster.complaints.filter((complaint) => /a pass failed|tried again/.test(complaint)),
+    cluster.complaints.filter((complaint) => /reconcile failed|a pass failed|requeued/.test(complaint)),
     [],
   );
 });
