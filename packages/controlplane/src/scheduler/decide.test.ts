@@ -99,7 +99,7 @@ test('nodes with equal scores are selected at random', () => {
     chosen.set(decision.node.name, (chosen.get(decision.node.name) ?? 0) + 1);
   }
   assert.equal(chosen.size, 3);
-  for (const count of chosen.values()) assert.ok(count > 60, `one was chosen ${count} times of 300`);
+  for (const count of chosen.values()) assert.ok(count > 60, `a node was selected ${count} of 300 times`);
 });
 
 test('a feasible nominated node is selected regardless of scores', () => {
@@ -317,7 +317,7 @@ test('a Pod is only placed on a node that passes every filter', () => {
           });
           const feasible = feasibleFor(pod, { cluster });
           const outcome = judge(pod, { cluster });
-          assert.equal(judge(pod, { cluster, memory }), outcome, 'what is remembered is as it was');
+          assert.equal(judge(pod, { cluster, memory }), outcome, 'memoized results are unchanged');
           assert.equal(feasible.includes(outcome), feasible.length > 0, `${outcome} of ${feasible}`);
           if (feasible.length > 0) cluster.assume(podInfoOf(pod), outcome);
         }

@@ -327,10 +327,10 @@ test('the number of candidate nodes is limited', () => {
     assert.equal(preemption.type, 'found');
     return preemption.candidates.map(({ node }) => node);
   };
-  assert.equal(found(1, 50).length, 50, 'of few, all');
-  assert.equal(found(1, 500).length, 100, 'of more, a hundred');
-  assert.equal(found(1, 2000).length, 200, 'of many, a tenth');
-  assert.notEqual(found(1, 2000)[0], found(2, 2000)[0], 'not always the same');
+  assert.equal(found(1, 50).length, 50, 'all of a few nodes');
+  assert.equal(found(1, 500).length, 100, 'a hundred of more nodes');
+  assert.equal(found(1, 2000).length, 200, 'a tenth of many nodes');
+  assert.notEqual(found(1, 2000)[0], found(2, 2000)[0], 'the selection is random');
 });
 
 const leaving = (name: string, reason = 'PreemptionByScheduler') =>

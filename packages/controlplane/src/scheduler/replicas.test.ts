@@ -60,7 +60,7 @@ for (const write of [0, 1, 7, 60]) {
         [...counts.values()].map(({ length }) => length),
         [10, 10, 10, 10],
       );
-      assert.equal(new Set(bound).size, bound.length, 'each was bound once');
+      assert.equal(new Set(bound).size, bound.length, 'each Pod is bound once');
       assert.equal(bound.length, podCount);
     });
   }

@@ -440,7 +440,7 @@ test('an unchanged status is not written again', async (t) => {
   await client.delete(podKind, { name: 'x', namespace }, { gracePeriodSeconds: 0 });
   await pass(20);
   assert.deepEqual(fieldsOf('p'), [['conditions']]);
-  assert.equal((await told('p')).length, 2, 'it was tried again');
+  assert.equal((await told('p')).length, 2, 'the Pod was retried');
 });
 
 test('a Pod of lower priority loses its nominated node to one of higher priority', async (t) => {

@@ -1,5 +1,5 @@
 /**
- * kube-scheduler: assigns pending Pods to nodes. `follow.ts` handles cluster events, `decide.ts` contains the
+ * kube-scheduler: assigns pending Pods to nodes. `event-handlers.ts` handles cluster events, `decide.ts` contains the
  * scheduling algorithm, and this file runs the loop. Scheduling cycles are serial and synchronous, and assume that
  * earlier Pods are on their nodes; binding cycles run asynchronously.
  */
@@ -100,7 +100,7 @@ async function schedule(
   schedulerMetrics?.watch(queue);
   // The last events are still to be written when the loop ends.
   const recording = new AbortController();
-  const onError = (error: unknown) => log.warn({ error }, 'an event could not be written');
+  const onError = (error: unknown) => log.warn({ error }, 'failed to record event');
   const recorder = createSeriesRecorder(client, clock, random, { host, onError }, recording.signal);
   const limit = createLimit(maxUnderway);
   // Binding volumes may take minutes and must not block other Pods.

@@ -1,6 +1,6 @@
 import type { Action } from '@kruise/client/actions';
 
-/** Actions as a person would say them, for tests: `create web-`, `delete web-1`, `tell SelectingAll`. */
+/** Summarizes actions for tests: `create web-`, `delete web-1`, `effect rescale`. */
 export function inWords(actions: readonly Action[]): readonly string[] {
   return actions.map((action) => {
     switch (action.type) {

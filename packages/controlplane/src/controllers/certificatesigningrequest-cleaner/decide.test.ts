@@ -33,13 +33,13 @@ function requestOf(made: number, conditions: readonly [type: string, ago: number
 }
 
 const good = certificateFor(30 * day);
-const cases: readonly { name: string; request: CertificateSigningRequest; comes: 'goes' | 'stays' | number }[] = [
+const cases: readonly { name: string; request: CertificateSigningRequest; comes: 'deleted' | 'kept' | number }[] = [
   { name: 'a pending request is kept for a day', request: requestOf(day, []), comes: 1 },
-  { name: 'a pending request is deleted after a day', request: requestOf(day + 1, []), comes: 'goes' },
+  { name: 'a pending request is deleted after a day', request: requestOf(day + 1, []), comes: 'deleted' },
   {
     name: 'an approved request without a certificate is kept',
     request: requestOf(9 * day, [['Approved', 9 * day]]),
-    comes: 'stays',
+    comes: 'kept',
   },
   {
     name: 'an issued request is kept for an hour',
@@ -49,12 +49,12 @@ const cases: readonly { name: string; request: CertificateSigningRequest; comes:
   {
     name: 'an issued request is deleted after an hour',
     request: requestOf(9 * day, [['Approved', hour + 1]], good),
-    comes: 'goes',
+    comes: 'deleted',
   },
   {
     name: 'a denied request is deleted after an hour',
     request: requestOf(2 * hour, [['Denied', hour + 1]]),
-    comes: 'goes',
+    comes: 'deleted',
   },
   { name: 'a denied request is kept for an hour', request: requestOf(2 * hour, [['Denied', 0]]), comes: hour + 1 },
   {
@@ -63,12 +63,12 @@ const cases: readonly { name: string; request: CertificateSigningRequest; comes:
       ['Approved', 7200],
       ['Failed', hour + 1],
     ]),
-    comes: 'goes',
+    comes: 'deleted',
   },
   {
     name: 'a request with an expired certificate is deleted at once',
     request: requestOf(hour, [['Approved', 60]], certificateFor(-1)),
-    comes: 'goes',
+    comes: 'deleted',
   },
   {
     name: 'a request whose certificate expires soon is deleted then',
@@ -84,7 +84,7 @@ const cases: readonly { name: string; request: CertificateSigningRequest; comes:
 for (const { name, request, comes } of cases) {
   test(name, () => {
     const { actions, requeueAfterSeconds } = decide(request, now);
-    assert.equal(actions.length > 0 ? 'goes' : (requeueAfterSeconds ?? 'stays'), comes);
+    assert.equal(actions.length > 0 ? 'deleted' : (requeueAfterSeconds ?? 'kept'), comes);
   });
 }
 

@@ -334,7 +334,7 @@ function look({ cronJob, jobs, at }: Life, isKilled: boolean): Life {
     status: { startTime: formatTime(at) },
   }));
   for (const { metadata } of started)
-    assert.ok(!jobs.some((each) => each.metadata.name === metadata.name), 'no Job is started twice');
+    assert.ok(!jobs.some((each) => each.metadata.name === metadata.name), 'no Job is created twice');
   const left = [...jobs.filter(({ metadata }) => !gone.has(metadata.name)), ...started];
   if (isKilled) return { cronJob, jobs: left, at };
   const outcome = { failures: [], isStale: false, written: new Map(started.map((each) => [each.metadata.uid, each])) };
@@ -373,8 +373,8 @@ test('with arbitrary reconciles, crashes and pauses, no run has two Jobs, concur
         );
         if (rest.concurrencyPolicy !== 'Allow') assert.ok(life.jobs.filter(isAtWork).length <= 1, 'one at a time');
         const kept = (type: string) => life.jobs.filter(({ status }) => status?.conditions?.[0]?.type === type).length;
-        assert.ok(kept('Complete') <= rest.successfulJobsHistoryLimit, 'too many that succeeded are kept');
-        assert.ok(kept('Failed') <= rest.failedJobsHistoryLimit, 'too many that failed are kept');
+        assert.ok(kept('Complete') <= rest.successfulJobsHistoryLimit, 'the successful history limit holds');
+        assert.ok(kept('Failed') <= rest.failedJobsHistoryLimit, 'the failed history limit holds');
         life = {
           ...life,
           at: life.at + minutes * 60_000,

@@ -610,7 +610,7 @@ test('from any state, every eligible node gets one updated Pod, within the budge
       const served = (of: readonly Pod[]) =>
         fitting.filter((name) => of.some((pod) => pod.spec?.nodeName === name && isReady(pod))).length;
       for (let pass = 0; ; pass++) {
-        assert.ok(pass < 60, 'it goes on for ever');
+        assert.ok(pass < 60, 'the update terminates');
         const { actions } = decide(observed({ set, nodes, candidates }), now);
         const next = carryOut(candidates, actions);
         // Age decides which of several Pods of a node stays, not availability.
@@ -620,7 +620,7 @@ test('from any state, every eligible node gets one updated Pod, within the budge
           return images.length <= (maxSurge === 0 ? 1 : distinct);
         });
         if (isSettled)
-          assert.ok(served(next) >= Math.min(served(candidates), fitting.length - allowed), 'too few are served');
+          assert.ok(served(next) >= Math.min(served(candidates), fitting.length - allowed), 'the budget holds');
         const settled = next.map(settle);
         if (actions.length === 0 && settled.every((pod, index) => pod === next[index])) break;
         candidates = settled;

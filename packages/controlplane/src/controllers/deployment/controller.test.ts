@@ -321,7 +321,7 @@ test('a failed ReplicaSet creation is reported once, and retried with backoff', 
   assert.equal((await client.get(deployment, reference)).metadata.resourceVersion, metadata.resourceVersion);
   const [told] = (await client.list(event, { namespace: 'default' })).items;
   assert.match(told?.message ?? '', /^Failed to create new replica set "web-\w+": .*exceeded quota: none/);
-  assert.ok((told?.count ?? 0) < 25, `tried ${told?.count} times`);
+  assert.ok((told?.count ?? 0) < 25, `${told?.count} attempts`);
 
   await client.delete(resourceQuota, { namespace: 'default', name: 'none' });
   await cluster.pass(1000);

@@ -901,7 +901,7 @@ test('no step violates the budget, and the rollout terminates', () => {
           : Math.floor((Number.parseInt(maxUnavailable, 10) * replicas) / 100);
       const least = replicas - Math.min(replicas, surge === 0 && down === 0 ? 1 : down);
       for (let step = 0; ; step++) {
-        assert.ok(step < 100, 'it goes on for ever');
+        assert.ok(step < 100, 'the rollout terminates');
         const { actions } = decide(observed(deploymentOf({ spec }), sets), now);
         const next = carryOut(sets, actions);
         assert.ok(total(next) <= Math.max(total(sets), replicas + surge), 'too many Pods');
@@ -925,7 +925,7 @@ test('proportional scaling distributes exactly what is allowed, and terminates',
       );
       const deployment = deploymentOf({ spec: { replicas, strategy: rolling(2, 1), paused: true } });
       for (let pass = 0; ; pass++) {
-        assert.ok(pass < 3, 'it goes on for ever');
+        assert.ok(pass < 3, 'the rollout terminates');
         const { actions } = decide(observed(deployment, sets), now);
         if (actions.length === 0) break;
         // A single ReplicaSet has no surge, because there is nothing to replace.

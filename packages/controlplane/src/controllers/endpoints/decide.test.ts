@@ -154,7 +154,7 @@ test('an address has a target reference and a node name', () => {
     },
   ]);
   const nowhere = pod('1', { spec: { nodeName: '' } });
-  assert.ok(!('nodeName' in subsetsOf(service(), [nowhere])[0]!.addresses![0]!), 'no node is no node of no name');
+  assert.ok(!('nodeName' in subsetsOf(service(), [nowhere])[0]!.addresses![0]!), 'an empty node name is omitted');
   const elsewhere = pod('1', { spec: { hostname: 'one', subdomain: 'other' } });
   assert.equal(subsetsOf(service(), [elsewhere])[0]?.addresses?.[0]?.hostname, undefined);
 });

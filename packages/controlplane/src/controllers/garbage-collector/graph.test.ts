@@ -47,7 +47,7 @@ test('an unobserved owner is verified once it is referenced', () => {
   see('child', { owners: ['parent'] });
   assert.deepEqual(heard(), ['unseen parent']);
   see('parent');
-  assert.deepEqual(heard(), [], 'it is what it was said to be');
+  assert.deepEqual(heard(), [], 'the observed owner matches the reference');
 });
 
 test('an object with an observed owner is not enqueued', () => {
@@ -81,9 +81,9 @@ test('the dependents of a waiting owner are enqueued, and the owner when the las
   graph.remove('a');
   assert.deepEqual(heard(), []);
   see('b', { owners: ['parent'], loose: true });
-  assert.deepEqual(heard(), ['parent'], 'it blocks no more');
+  assert.deepEqual(heard(), ['parent'], 'the dependent does not block any more');
   see('late', { owners: ['parent'] });
-  assert.deepEqual(heard(), ['late'], 'what comes late is to go, too');
+  assert.deepEqual(heard(), ['late'], 'a dependent that is added later is enqueued, too');
 });
 
 test('an object that owns itself does not block itself', () => {

@@ -124,8 +124,8 @@ test('with concurrent deletions, nothing is stuck, and no reference to a deleted
       await cluster.pass(5);
       const left = await observe(cluster, namespace);
       const present = new Set(left.keys());
-      for (const name of deletions.keys()) assert.ok(!present.has(name), `${name} is still there`);
-      for (const [name, owners] of left) assert.ok(owners.isSubsetOf(present), `${name} refers to what is gone`);
+      for (const name of deletions.keys()) assert.ok(!present.has(name), `${name} still exists`);
+      for (const [name, owners] of left) assert.ok(owners.isSubsetOf(present), `${name} refers to a deleted owner`);
     }),
     { numRuns: 50 },
   );

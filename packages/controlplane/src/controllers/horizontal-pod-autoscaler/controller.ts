@@ -90,7 +90,7 @@ export function horizontalPodAutoscalerController({
       return {
         autoscaler,
         history: histories.get(key) ?? noHistory,
-        target: { failure: 'it was not asked for' },
+        target: { failure: 'the scale was not fetched' },
         selection: { pods: [] },
         answers: [],
         podsOf: (selector) => podsMatching(caches, autoscaler.metadata.namespace ?? '', selector),

@@ -274,7 +274,7 @@ test('for any load, the size stays within bounds, and is stable under constant l
       let history = noHistory;
       let restedFor = 0;
       for (let period = 0; restedFor < 25; period++) {
-        assert.ok(period < 200, 'it never comes to rest');
+        assert.ok(period < 200, 'the size becomes stable');
         const at = now + period * 15_000;
         const answers = [usage(current, Math.floor(load / current))];
         const observed = observe(current, answers, { autoscaler: bounded, history });
@@ -285,7 +285,7 @@ test('for any load, the size stays within bounds, and is stable under constant l
         if (rescale?.type !== 'effect') continue;
         const { replicas } = rescale.input as Rescale;
         assert.ok(replicas >= minReplicas && replicas <= maxReplicas, `${replicas} is out of bounds`);
-        assert.ok(replicas <= Math.max(2 * current, 4) || current < minReplicas, 'it grows too fast');
+        assert.ok(replicas <= Math.max(2 * current, 4) || current < minReplicas, 'the scale-up limit holds');
         current = replicas;
       }
     }),

@@ -141,7 +141,7 @@ function desiredByMetrics(
   };
   const specs = autoscaler.spec?.metrics ?? [];
   const proposals = specs.map((spec, index) =>
-    proposeFor(spec, answers[index] ?? { failure: 'it was not asked for' }, situation),
+    proposeFor(spec, answers[index] ?? { failure: 'the metric was not fetched' }, situation),
   );
   const failures = proposals.filter((proposal) => isFailure(proposal));
   for (const { reason, failure } of failures) report.tell('Warning', reason, failure);

@@ -100,11 +100,11 @@ test('every finished Pod is counted once, however often the controller is killed
     fc.property(anyJob, fc.integer(), fc.double({ min: 0, max: 0.5, noNaN: true }), (spec, seed, killChance) => {
       const { job, pods, fates } = runToEnd(jobOf(spec, {}), seed, killChance);
       const { status } = job;
-      assert.ok(endOfJob(status), 'the Job comes to an end');
+      assert.ok(endOfJob(status), 'the Job finishes');
       assert.deepEqual(status?.uncountedTerminatedPods, { succeeded: [], failed: [] });
       assert.ok(
         pods.values().every((pod) => !isTracked(pod)),
-        'no Pod is held',
+        'no Pod keeps its finalizer',
       );
       const isComplete = status?.conditions?.some(({ type }) => type === 'Complete');
       const count = (fate: string) =>
@@ -136,7 +136,7 @@ test('active Pods never exceed the parallelism', () => {
         pass(world, random, 0.2);
         const active = world.pods.values().filter((pod) => !isPodFinished(pod) && !pod.metadata.deletionTimestamp);
         const count = active.toArray().length;
-        assert.ok(count <= spec.parallelism, `${count} at work`);
+        assert.ok(count <= spec.parallelism, `${count} active Pods`);
         live(world, random);
         world.now += 5000;
       }

@@ -83,7 +83,7 @@ test('a foreign finalizer keeps the namespace, which reports it, and is deleted 
 
   await client.patch(configMap, inShop('settings'), { metadata: { finalizers: null } }, { type: 'merge' });
   await cluster.pass(0.1);
-  assert.ok(await isGone(cluster), 'hears of it rather than looking now and then');
+  assert.ok(await isGone(cluster), 'the deletion is observed by a watch');
   assert.deepEqual(cluster.complaints, []);
 });
 
@@ -112,7 +112,7 @@ test('while a Pod remains, nothing else is deleted', async () => {
 
   await client.delete(pod, inShop('till'), { gracePeriodSeconds: 0 });
   await cluster.pass(0.1);
-  assert.ok(await isGone(cluster), 'hears of the last Pod');
+  assert.ok(await isGone(cluster), 'the deletion of the last Pod is observed by a watch');
   assert.deepEqual(cluster.complaints, []);
 });
 

@@ -162,7 +162,7 @@ test('conditions are written once, and a namespace is released only when it is e
       const { conditions, isEmpty, errors, requeueAfterSeconds } = decide(observed, now);
       const isLeft = remainders.some(({ count, error }) => count > 0 || error) || discoveryFailures.length > 0;
       assert.equal(isEmpty, !isLeft);
-      if (!isEmpty) assert.ok(errors.length > 0 || requeueAfterSeconds !== undefined, 'somebody looks again');
+      if (!isEmpty) assert.ok(errors.length > 0 || requeueAfterSeconds !== undefined, 'the namespace is requeued');
       const reported = { ...namespace, status: { conditions: [...conditions] } };
       assert.deepEqual(decide({ ...observed, namespace: reported }, now + 60_000).conditions, conditions);
     }),

@@ -188,7 +188,7 @@ test('a volume is attached only where it is needed and allowed, and never detach
         volumeOf: () => found,
       });
       for (let pass = 0; ; pass++) {
-        assert.ok(pass < 5, 'it goes on for ever');
+        assert.ok(pass < 5, 'the reconciles terminate');
         // The driver attaches what is requested.
         const there = observed.attachments.map((each) => ({ ...each, status: { attached: true } }));
         observed = { ...observed, attachments: there };

@@ -136,11 +136,14 @@ test('a volume becomes stable, and is deleted only if it is unbound and its poli
       const [before, noted, kept, found] = rest;
       let volume: PersistentVolume = volumeWith({ ...kept, persistentVolumeReclaimPolicy }, noted, before);
       for (let pass = 0; ; pass++) {
-        assert.ok(pass < 4, 'it goes on for ever');
+        assert.ok(pass < 4, 'the reconciles terminate');
         const decision = decideVolume({ volume, claim: found });
         if (decision.actions.some(({ type }) => type === 'remove')) {
           assert.equal(persistentVolumeReclaimPolicy, 'Delete');
-          assert.ok(found?.metadata.uid !== 'c1' || found.spec?.volumeName === 'other', 'its claim has it');
+          assert.ok(
+            found?.metadata.uid !== 'c1' || found.spec?.volumeName === 'other',
+            'the PVC is bound to the volume',
+          );
           return;
         }
         const after = objectAfter(volume, decision)!;

@@ -67,7 +67,7 @@ test('an unscheduled terminating Pod is failed and deleted once its finalizers a
   assert.equal(
     (await client.get(pod, place('a'))).metadata.resourceVersion,
     metadata.resourceVersion,
-    'once is enough',
+    'the Pod is deleted once',
   );
   await client.patch(pod, place('a'), { metadata: { finalizers: null } }, { type: 'merge' });
   assert.equal(await present(cluster), '');

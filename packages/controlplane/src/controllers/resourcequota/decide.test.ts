@@ -95,7 +95,7 @@ for (const { name, quota, counted, used } of cases) {
     assert.deepEqual(status?.used ?? 'as is', used);
     if (status) {
       assert.deepEqual(status.hard, quota.spec?.hard);
-      assert.equal(decide({ ...quota, status }, counted, now), undefined, 'has nothing to add to its own decision');
+      assert.equal(decide({ ...quota, status }, counted, now), undefined, 'the decision is idempotent');
     }
   });
 }

@@ -49,7 +49,7 @@ const cases: readonly {
   {
     name: 'an unused range is deleted after the grace period',
     range: rangeOf('a', ['10.0.0.0/24'], 10),
-    comes: 'let go',
+    comes: 'release',
   },
   {
     name: 'a range with an address is kept',
@@ -62,7 +62,7 @@ const cases: readonly {
     range: rangeOf('a', ['10.0.0.0/24'], 99),
     others: [rangeOf('b', ['10.0.0.0/28'])],
     addresses: addresses('10.0.0.7'),
-    comes: 'let go',
+    comes: 'release',
   },
   {
     name: 'a range with one address that is in no other range is kept',
@@ -76,7 +76,7 @@ const cases: readonly {
     range: rangeOf('a', ['10.0.0.0/24'], 99),
     others: [rangeOf('b', ['10.0.0.0/16'])],
     addresses: addresses('10.0.0.7'),
-    comes: 'let go',
+    comes: 'release',
   },
   {
     name: 'both families must be covered by other ranges',
@@ -98,7 +98,7 @@ for (const { name, range, others = [], addresses: taken = [], comes } of cases) 
     const condition = (decision.status as ServiceCIDR['status'])?.conditions?.[0];
     const kept = action?.type === 'patch' && (action.patch as ServiceCIDR).metadata.finalizers?.includes(finalizer);
     const told = [
-      ...(action ? [kept ? 'hold' : 'let go'] : []),
+      ...(action ? [kept ? 'hold' : 'release'] : []),
       ...(condition ? [condition.status === 'True' ? 'ready' : condition.reason] : []),
       ...(decision.requeueAfterSeconds === undefined ? [] : [`wait ${decision.requeueAfterSeconds}`]),
     ];

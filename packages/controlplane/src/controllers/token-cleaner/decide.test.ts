@@ -12,17 +12,17 @@ const tokenOf = (expiration?: string) =>
     data: expiration === undefined ? {} : { expiration: Buffer.from(expiration).toString('base64') },
   }) as unknown as Secret;
 
-const cases: readonly { name: string; token: Secret; comes: 'goes' | 'stays' | number }[] = [
-  { name: 'a token without an expiration is kept', token: tokenOf(), comes: 'stays' },
+const cases: readonly { name: string; token: Secret; comes: 'deleted' | 'kept' | number }[] = [
+  { name: 'a token without an expiration is kept', token: tokenOf(), comes: 'kept' },
   { name: 'a token is kept until it expires', token: tokenOf('2026-01-01T00:01:00Z'), comes: 60 },
-  { name: 'a token is deleted when it expires', token: tokenOf('2026-01-01T00:00:00Z'), comes: 'goes' },
+  { name: 'a token is deleted when it expires', token: tokenOf('2026-01-01T00:00:00Z'), comes: 'deleted' },
   { name: 'the expiration may be in any time zone', token: tokenOf('2026-01-01T01:00:30+01:00'), comes: 30 },
-  { name: 'an unreadable expiration counts as expired', token: tokenOf('soon'), comes: 'goes' },
+  { name: 'an unreadable expiration counts as expired', token: tokenOf('soon'), comes: 'deleted' },
 ];
 for (const { name, token, comes } of cases) {
   test(name, () => {
     const { actions, requeueAfterSeconds } = decide(token, now);
-    assert.equal(actions.length > 0 ? 'goes' : (requeueAfterSeconds ?? 'stays'), comes);
+    assert.equal(actions.length > 0 ? 'deleted' : (requeueAfterSeconds ?? 'kept'), comes);
   });
 }
 

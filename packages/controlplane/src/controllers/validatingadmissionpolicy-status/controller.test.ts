@@ -33,7 +33,7 @@ test('a policy reports type-checking warnings, and removes them once they are fi
     (await cluster.client.get(validatingAdmissionPolicy, { name: 'p' })).metadata.resourceVersion;
   const said = await versionOf();
   await cluster.pass(3600);
-  assert.equal(await versionOf(), said, 'it is said once');
+  assert.equal(await versionOf(), said, 'the status is written once');
   assert.deepEqual(cluster.complaints, []);
 });
 

@@ -143,10 +143,10 @@ test('a Pod that is being resized counts with the maximum of its requested and a
     return judge(podOf('p', { requests: { cpu: '2' } }), { cluster: clusterOf([nodeOf('n')], [resized]) }) === 'n';
   };
   assert.equal(fits('1', '2'), true);
-  assert.equal(fits('1', '3'), false, 'it shrinks, and has not yet');
-  assert.equal(fits('3', '1'), false, 'it grows, and has not yet');
+  assert.equal(fits('1', '3'), false, 'a pending scale-down');
+  assert.equal(fits('3', '1'), false, 'a pending scale-up');
   const infeasible = { conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }] } as const;
-  assert.equal(fits('3', '1', infeasible), true, 'it is to grow and never will');
+  assert.equal(fits('3', '1', infeasible), true, 'an infeasible scale-up');
 });
 
 test('ignored resources do not reject a node', () => {

@@ -120,7 +120,11 @@ test('nodes without the label of any constraint do not count for the others eith
     ],
   });
   const cluster = clusterOf([nodeIn('a', 'a1', { labels: { rack: '1' } }), nodeIn('b', 'b1')], on('a1'));
-  assert.deepEqual(feasibleFor(podOf('p', both()), { cluster }), ['a1'], 'the zone of the other is none');
+  assert.deepEqual(
+    feasibleFor(podOf('p', both()), { cluster }),
+    ['a1'],
+    'the zone of the excluded node does not count',
+  );
   assert.deepEqual(feasibleFor(podOf('p', hard()), { cluster }), ['b1']);
 });
 

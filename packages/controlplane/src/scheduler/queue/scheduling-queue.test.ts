@@ -57,7 +57,7 @@ test('a rejected Pod waits for an event that may help it', () => {
   reject(queue.pop(), fit);
   assert.equal(popped(), undefined);
   queue.move(labelled);
-  assert.equal(popped(), undefined, 'a label makes no room');
+  assert.equal(popped(), undefined, 'a label update does not help');
   clock.advance(5000);
   queue.move(nodeAdded);
   assert.equal(popped(), 'p');
@@ -71,7 +71,7 @@ test('a Pod that an event may help waits for its backoff, unless the queue is id
   assert.deepEqual(queue.counts(), { active: 0, backoff: 1, unschedulable: 0, gated: 0 });
   queue.add(podOf('q'));
   assert.equal(popped(), 'q');
-  assert.equal(popped(), 'p', 'nobody else is there');
+  assert.equal(popped(), 'p', 'the queue is idle');
   clock.advance(1);
 });
 

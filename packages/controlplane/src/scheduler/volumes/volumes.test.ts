@@ -314,7 +314,7 @@ test('the attach limit of a driver holds', () => {
   const told = (limit: number, ...claims: readonly string[]) =>
     judge(podOf('p', using(...claims)), { cluster, world: { ...world, csiNodes: [count(limit)] } });
   assert.equal(told(2, 'two'), 'a1');
-  assert.equal(told(1, 'one'), 'a1', 'it is attached already');
+  assert.equal(told(1, 'one'), 'a1', 'the volume is already attached');
   assert.equal(told(1, 'two'), '0/1 nodes are available: 1 node(s) exceed max volume count.');
   assert.equal(told(2, 'two', 'three'), '0/1 nodes are available: 1 node(s) exceed max volume count.');
 });
