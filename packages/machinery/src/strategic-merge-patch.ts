@@ -4,8 +4,7 @@
  *
  * | directive | where | effect |
  * | --- | --- | --- |
- * | `$patch: replace`, `delete`, `merge` | in a map, or in an item of a merging list | replaces or empties the map; an
- * item replaces the list or is deleted |
+ * | `$patch: replace`, `delete`, `merge` | in a map, or in an item of a merging list | replaces or empties the map; an item replaces the list or is deleted |
  * | `$deleteFromPrimitiveList/<field>` | beside a merging list of scalars | deletes these values |
  * | `$setElementOrder/<field>` | beside a merging list | orders the named items |
  * | `$retainKeys` | in a map | removes all other keys of the map |
