@@ -174,7 +174,7 @@ const maxYears = 5;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** How to advance a part of the local time that does not match: truncate it, then increment it. */
+/** Advances a part of the local time that does not match: truncate it, then increment it. */
 type Unit = {
   matches(local: LocalTime, schedule: Calendar): boolean;
   begin(zone: TimeZone, instant: Instant, local: LocalTime): Instant;

@@ -57,7 +57,7 @@ export class Children {
   }
 
   /**
-   * Returns the node with these children; `member` tells whether the node itself is in the set. `undefined` if the node
+   * Returns the node with these children; `member` reports whether the node itself is in the set. `undefined` if the node
    * has neither.
    */
   node(member: boolean): FieldSet | undefined {

@@ -169,7 +169,7 @@ export function applyObject(kind: TrackedKind, request: ApplyRequest): Applied {
   return { object, isChanged: !isSame(live, object), managers: draft };
 }
 
-/** Removes the fields that the manager owned before and nobody applies now. */
+/** Removes the fields that the manager owned before and no manager applies now. */
 function prune(
   kind: TrackedKind,
   merged: JsonObject,
