@@ -25,7 +25,7 @@ function podOf(name: string, metadata: Pod['metadata'] = {}): Pod {
 const deletionTimestamp = '2026-01-01T00:00:00Z';
 const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name);
 
-test('the candidates are what an owner controls and what nobody of its namespace does', () => {
+test('the candidates are the objects that an owner controls and the orphans in its namespace', () => {
   const store = createObjectStore<Pod>();
   for (const each of [
     podOf('mine', { ownerReferences: [mine] }),
@@ -40,7 +40,7 @@ test('the candidates are what an owner controls and what nobody of its namespace
   assert.deepEqual(names(candidatesFor(store, owner)), ['mine', 'mine-and-leaving', 'orphan']);
 });
 
-test('an orphan is given a controller, provided that is still there, beside the owners it has', () => {
+test('an orphan gets a controller reference beside its other owners, if the controller still exists', () => {
   const orphans = [podOf('a', { ownerReferences: [bystander] }), podOf('b')];
   const [first, second] = claimActions(
     owner,
@@ -53,7 +53,7 @@ test('an orphan is given a controller, provided that is still there, beside the 
   assert.equal(second?.confirm, undefined);
 });
 
-test('what matches no more loses the one reference', () => {
+test('an object that no longer matches loses only its controller reference', () => {
   const child = podOf('a', { ownerReferences: [bystander, mine] });
   const [release] = claimActions(
     owner,
@@ -76,14 +76,14 @@ const cases: readonly {
     change: { type: 'added', object: podOf('a', { namespace: 'b' }) },
     wakes: false,
   },
-  { name: 'an orphan that goes', change: { type: 'deleted', object: orphan }, wakes: false },
+  { name: 'an orphan that is deleted', change: { type: 'deleted', object: orphan }, wakes: false },
   {
-    name: 'an orphan on its way out',
+    name: 'a terminating orphan',
     change: { type: 'added', object: podOf('a', { deletionTimestamp }) },
     wakes: false,
   },
   { name: 'a Pod that is owned', change: { type: 'added', object: owned }, wakes: false },
-  { name: 'a Pod that was let go', change: { type: 'updated', object: orphan, previous: owned }, wakes: true },
+  { name: 'a Pod that was released', change: { type: 'updated', object: orphan, previous: owned }, wakes: true },
   {
     name: 'new labels',
     change: { type: 'updated', object: orphan, previous: podOf('a', { labels: {} }) },
@@ -93,16 +93,16 @@ const cases: readonly {
 ];
 const owners = createObjectStore<ReplicationController>();
 owners.set('default/web', owner);
-// As much of the caches as is asked for.
+// The part of the caches that is used.
 const caches = { of: () => owners } as unknown as Caches;
 const keysOf = adopters(replicationController, ({ spec }) => selectorOfLabels(spec?.selector));
 
 for (const { name, change, wakes } of cases) {
-  test(`${name} ${wakes ? 'wakes' : 'does not wake'} its possible owners`, () => {
+  test(`${name} ${wakes ? 'enqueues' : 'does not enqueue'} the owners that may adopt it`, () => {
     assert.deepEqual(keysOf({ ...change, cause: 'event' }, caches), wakes ? ['default/web'] : []);
   });
 }
 
-test('nobody is woken by what was there at the start', () => {
+test('the initial list enqueues no owner', () => {
   assert.deepEqual(keysOf({ type: 'added', object: orphan, cause: 'initial' }, caches), []);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBackOff } from './back-off.ts';
 
-test('each wait is twice as long as the one before, up to the longest', () => {
+test('each backoff is twice as long as the one before, up to the maximum', () => {
   const backOff = createBackOff({ firstMs: 1000, maxMs: 5000 });
   assert.equal(backOff.remainingMs('a', 0), 0);
   for (const lengthMs of [1000, 2000, 4000, 5000, 5000]) {
@@ -13,7 +13,7 @@ test('each wait is twice as long as the one before, up to the longest', () => {
   assert.equal(backOff.remainingMs('a', 6000), 0);
 });
 
-test('keys wait each for themselves', () => {
+test('each key has its own backoff', () => {
   const backOff = createBackOff({ firstMs: 1000, maxMs: 5000 });
   backOff.begin('a', 0);
   backOff.begin('a', 0);
@@ -21,7 +21,7 @@ test('keys wait each for themselves', () => {
   assert.deepEqual([backOff.remainingMs('a', 0), backOff.remainingMs('b', 0)], [2000, 1000]);
 });
 
-test('what went well for twice the longest wait begins anew', () => {
+test('a key without a failure for twice the maximum starts at the initial backoff', () => {
   const backOff = createBackOff({ firstMs: 1000, maxMs: 5000 });
   backOff.begin('a', 0);
   backOff.begin('b', 5000);

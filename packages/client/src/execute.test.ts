@@ -51,14 +51,14 @@ const mapNamed = (name: string) => objectOf('ConfigMap', name);
 
 type Answers = (request: ApiRequest) => unknown;
 
-/** A cache that has got as far as the server, and knows one object or none. */
+/** A cache that is up to date and contains at most one object. */
 const upToDate = (known?: KubernetesObject): Witness => ({
   get: () => known,
   hasReached: () => true,
   ask: async () => undefined,
 });
 
-/** Does actions; returns what was asked of the server, those asked for together in one line, and what came of it. */
+/** Executes actions. Returns the requests, concurrent ones in one line, and the outcome. */
 async function carryOut(
   actions: readonly Action[],
   answer: Answers = ({ body }) => body,
@@ -108,30 +108,30 @@ async function carryOut(
   return { asked, bodies, doubts, events, outcome, outstanding: expectations.outstanding('default/owner') };
 }
 
-test('creations of one kind go out one, two, four at a time', async () => {
+test('creates of one kind are sent with a slow start of one, two, four', async () => {
   const { asked } = await carryOut(['a', 'b', 'c', 'd', 'e'].map((name) => create(podNamed(name))));
   assert.deepEqual(asked, ['POST a', 'POST b, POST c', 'POST d, POST e']);
 });
 
-test('however many there are, some hundreds go out together at most', async () => {
+test('at most some hundred writes are sent concurrently', async () => {
   const actions = Array.from({ length: 1000 }, (_, index) => create(podNamed(`p${index}`)));
   const { asked } = await carryOut(actions);
   const sizes = asked.map((line) => line.split(', ').length);
   assert.deepEqual(sizes, [1, 2, 4, 8, 16, 32, 64, 128, 256, 256, 233]);
 });
 
-test('patches of different objects go out together, those of one after the other', async () => {
+test('patches of different objects are sent concurrently, patches of one object sequentially', async () => {
   const patches = ['a', 'b', 'c', 'c', 'd'].map((name) => patch(podNamed(name), {}));
-  // The second patch of c waits for the first, that of d only for room.
+  // The second patch of c waits for the first one; the patch of d only for a free worker.
   assert.deepEqual((await carryOut(patches)).asked, ['PATCH a', 'PATCH b, PATCH c', 'PATCH d, PATCH c']);
 });
 
-test('patches of one object that follow each other go out beside those of others', async () => {
+test('consecutive patches of one object are sent beside the patches of other objects', async () => {
   const patches = ['a', 'a', 'b', 'b', 'c', 'c'].map((name) => patch(podNamed(name), {}));
   assert.deepEqual((await carryOut(patches)).asked, ['PATCH a', 'PATCH a', 'PATCH b, PATCH c', 'PATCH b, PATCH c']);
 });
 
-test('what follows a patch that failed is not tried, what goes out beside it is', async () => {
+test('a failed patch stops the later patches of its object, but not concurrent ones', async () => {
   const patches = ['a', 'b', 'b', 'c', 'c', 'd'].map((name) => patch(podNamed(name), {}));
   const { asked, outcome } = await carryOut(patches, ({ path, body }) => {
     if (path.endsWith('/b')) throw internalError('no');
@@ -141,7 +141,7 @@ test('what follows a patch that failed is not tried, what goes out beside it is'
   assert.equal(outcome.failures.length, 1);
 });
 
-test('a patch that hangs on another object goes before those that follow it', async () => {
+test('a patch with a live read of its owner is sent before the following ones', async () => {
   const owner = mapNamed('owner');
   const patches = ['a', 'b', 'c'].map((name) => patch(podNamed(name), {}));
   const actions = [patches[0]!, confirmed(patches[1]!, owner), patches[2]!];
@@ -153,7 +153,7 @@ test('a patch that hangs on another object goes before those that follow it', as
   ]);
 });
 
-test('what is of another sort waits for its turn', async () => {
+test('actions of different types are sent in order', async () => {
   const { asked } = await carryOut([
     create(mapNamed('a')),
     create(podNamed('b')),
@@ -164,7 +164,7 @@ test('what is of another sort waits for its turn', async () => {
   assert.deepEqual(asked, ['POST a', 'POST b', 'PATCH c', 'DELETE d', 'DELETE e']);
 });
 
-test('what fails on its own keeps no other from being done, and is told', async () => {
+test('a failed independent action does not stop the others and is reported', async () => {
   const creations = ['a', 'b', 'c', 'd'].map((name) => independent(create(podNamed(name))));
   const { asked, outcome } = await carryOut([...creations, create(mapNamed('e'))], ({ body }) => {
     if ((body as KubernetesObject | undefined)?.metadata.name === 'b') throw internalError('no');
@@ -177,7 +177,7 @@ test('what fails on its own keeps no other from being done, and is told', async 
   );
 });
 
-test('nothing is tried after a failure, and the failure is told', async () => {
+test('a failure stops the following actions and is reported', async () => {
   const error = internalError('no');
   const actions = ['a', 'b', 'c', 'd'].map((name) => create(podNamed(name)));
   const { asked, outcome } = await carryOut(actions, ({ body }) => {
@@ -189,7 +189,7 @@ test('nothing is tried after a failure, and the failure is told', async () => {
   assert.equal(outcome.isStale, false);
 });
 
-test('an event shows the object that could not be made, whatever is written in it', async () => {
+test('the event of a failed create contains the object, whatever its contents', async () => {
   const failed = { reason: 'FailedCreate', message: 'no {name}: {error}, {object}' };
   const made = { ...mapNamed('a'), data: { text: '{error} $1' } };
   const { events } = await carryOut([announced(create(made), { about: podNamed('x'), failed })], () => {
@@ -199,7 +199,7 @@ test('an event shows the object that could not be made, whatever is written in i
   assert.equal(events[0]?.message, `no a: ${message}, ${stringify(made)}`);
 });
 
-test('what may fail is told and forgotten, and the rest is done', async () => {
+test('the failure of an optional action is recorded and does not stop the others', async () => {
   const failed = { reason: 'FailedCreate', message: 'no {name}: {error}' };
   const actions = [
     optional(announced(create(podNamed('a')), { about: podNamed('x'), failed })),
@@ -224,7 +224,7 @@ const outdated: { name: string; action: Action; error: StatusError }[] = [
   { name: 'a change of what is gone', action: patch(podNamed('a'), {}), error: notFound(resource, 'a') },
 ];
 for (const { name, action, error } of outdated) {
-  test(`${name} is no failure, but reason to look again`, async () => {
+  test(`${name} is not a failure, but marks the decision as stale`, async () => {
     const { asked, outcome } = await carryOut(
       [action, record({ about: podNamed('a'), type: 'Normal', reason: 'A', message: 'b' })],
       () => {
@@ -237,7 +237,7 @@ for (const { name, action, error } of outdated) {
 }
 
 for (const error of [notFound(resource, 'a'), conflict(resource, 'a', 'the uid differs')]) {
-  test(`a removal that meets ${error.reason} has nothing left to do`, async () => {
+  test(`a deletion that fails with ${error.reason} has succeeded`, async () => {
     const { outcome } = await carryOut([remove(podNamed('a'))], () => {
       throw error;
     });
@@ -245,7 +245,7 @@ for (const error of [notFound(resource, 'a'), conflict(resource, 'a', 'the uid d
   });
 }
 
-test('a removal and a patch name the uid they mean', async () => {
+test('a deletion and a patch have the uid as a precondition', async () => {
   const { bodies } = await carryOut([
     remove(podNamed('a')),
     patch(podNamed('b'), { metadata: { labels: { x: 'y' } } }),
@@ -254,12 +254,12 @@ test('a removal and a patch name the uid they mean', async () => {
   assert.deepEqual(bodies[1], { metadata: { uid: 'uid-b', labels: { x: 'y' } } });
 });
 
-test('options of an action are data like the rest', async () => {
+test('the options of a deletion are passed to the server', async () => {
   const { bodies } = await carryOut([{ ...remove(podNamed('a')), options: { gracePeriodSeconds: 0 } }]);
   assert.equal((bodies[0] as { gracePeriodSeconds: number }).gracePeriodSeconds, 0);
 });
 
-test('events tell how an action went', async () => {
+test('events report the outcome of an action', async () => {
   const owner = mapNamed('owner');
   const telling = {
     about: owner,
@@ -277,7 +277,7 @@ test('events tell how an action went', async () => {
   ]);
 });
 
-test('of a namespace on its way out nothing is told', async () => {
+test('no event is recorded for a terminating namespace', async () => {
   const telling = { about: mapNamed('owner'), failed: { reason: 'NotMade', message: '{error}' } };
   const error = new StatusError(
     failure({
@@ -293,7 +293,7 @@ test('of a namespace on its way out nothing is told', async () => {
   assert.deepEqual([events, outcome.failures.length], [[], 1]);
 });
 
-test('what is to be confirmed is asked for anew, and left undone if it is gone or going', async () => {
+test('an action that requires an object reads it live, and is skipped if it is gone or terminating', async () => {
   const owner = mapNamed('owner');
   const action = confirmed(patch(podNamed('a'), {}), owner);
   const answers: { [state: string]: Answers } = {
@@ -309,7 +309,7 @@ test('what is to be confirmed is asked for anew, and left undone if it is gone o
   }
 });
 
-test('what is to be confirmed as gone is asked for anew, and the action left undone if it is there', async () => {
+test('an action that requires an absent object reads it live, and is skipped if it exists', async () => {
   const owner = mapNamed('owner');
   const action = confirmedGone(remove(podNamed('a')), owner);
   const none: Answers = ({ method }) => {
@@ -326,14 +326,14 @@ test('what is to be confirmed as gone is asked for anew, and the action left und
 });
 
 const failures: { name: string; error: Error; isInDoubt: boolean }[] = [
-  { name: 'lost its answer', error: new TransportError('no answer', { wasSent: true }), isInDoubt: true },
-  { name: 'never was sent', error: new TransportError('refused', { wasSent: false }), isInDoubt: false },
+  { name: 'lost its response', error: new TransportError('no answer', { wasSent: true }), isInDoubt: true },
+  { name: 'was never sent', error: new TransportError('refused', { wasSent: false }), isInDoubt: false },
   { name: 'failed in the server', error: internalError('no'), isInDoubt: true },
-  { name: 'was put off', error: tooManyRequests('later', 1), isInDoubt: false },
-  { name: 'was refused', error: forbidden(resource, 'a', 'no'), isInDoubt: false },
+  { name: 'was throttled', error: tooManyRequests('later', 1), isInDoubt: false },
+  { name: 'was rejected', error: forbidden(resource, 'a', 'no'), isInDoubt: false },
 ];
 for (const { name, error, isInDoubt } of failures) {
-  test(`a write that ${name} is ${isInDoubt ? '' : 'not '}in doubt`, async () => {
+  test(`the result of a write that ${name} is ${isInDoubt ? 'unknown' : 'known'}`, async () => {
     for (const action of [
       create(podNamed('a')),
       update(podNamed('a')),
@@ -355,7 +355,7 @@ const lastWords: { name: string; answer: object; isEnd: boolean }[] = [
   { name: 'is not on its way out', answer: {}, isEnd: false },
 ];
 for (const { name, answer, isEnd } of lastWords) {
-  test(`a patched object that ${name} is ${isEnd ? 'to be seen as gone' : 'seen in the version it has'}`, async () => {
+  test(`a patched object that ${name} is expected ${isEnd ? 'to be gone' : 'in its new version'}`, async () => {
     const before = objectOf('Pod', 'a', { deletionTimestamp: 'now', finalizers: ['a/b'] });
     const after = objectOf('Pod', 'a', answer);
     const { outstanding } = await carryOut([patch(before, {})], () => after, upToDate(before));
@@ -363,7 +363,7 @@ for (const { name, answer, isEnd } of lastWords) {
   });
 }
 
-test('what the server would name has a name before it is sent, to be asked for by', async () => {
+test('a generated name is chosen by the client, so that the object can be read if the response is lost', async () => {
   const { bodies, doubts } = await carryOut([create(objectOf('Pod', '', { generateName: 'web-' }))], () => {
     throw internalError('no');
   });
@@ -372,7 +372,7 @@ test('what the server would name has a name before it is sent, to be asked for b
   assert.deepEqual([generateName, doubts], ['web-', [name]]);
 });
 
-test('effects outside the cluster take their turn among the actions', async () => {
+test('effects run in order with the other actions', async () => {
   const { asked, outcome } = await carryOut([
     create(podNamed('a')),
     effect('note', 1),
@@ -383,7 +383,7 @@ test('effects outside the cluster take their turn among the actions', async () =
   assert.match(String(outcome.failures[0]?.error), /effect nothing is not defined/);
 });
 
-test('applied fields belong to the controller, whoever had them', async () => {
+test('an apply takes the ownership of its fields from other managers', async () => {
   let query: ApiRequest['query'];
   await carryOut([apply(podNamed('a'))], (request) => {
     query = request.query;
@@ -392,7 +392,7 @@ test('applied fields belong to the controller, whoever had them', async () => {
   assert.deepEqual([query?.['fieldManager'], query?.['force']], ['tester', true]);
 });
 
-test('writing a kind the controller does not name is a mistake of its own', async () => {
+test('a write of a kind that the controller does not declare fails', async () => {
   const { outcome } = await carryOut([create(objectOf('Secret', 'a'))]);
   assert.match(String(outcome.failures[0]?.error), /v1 Secret is not declared by the controller/);
 });
@@ -407,7 +407,7 @@ const deny =
     return body;
   };
 
-test('a refused write and the writes that depend on it are not sent again before its backoff is over', async () => {
+test('a rejected write and its dependents are not sent again before the backoff ends', async () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
   const actions = [create(podNamed('a')), patch(mapNamed('b'), {})];
@@ -426,7 +426,7 @@ test('a refused write and the writes that depend on it are not sent again before
   assert.deepEqual((await run()).asked, []);
 });
 
-test('a write that is held back does not block independent ones, and an optional one blocks none', async () => {
+test('a write in backoff does not block independent writes, and an optional one blocks none', async () => {
   const refusals = createRefusals(virtualClock());
   const actions = [independent(patch(podNamed('a'), {})), optional(patch(podNamed('b'), {})), patch(mapNamed('c'), {})];
   const run = () => carryOut(actions, deny('a', 'b'), upToDate(), refusals);
@@ -439,7 +439,7 @@ test('a write that is held back does not block independent ones, and an optional
   );
 });
 
-test('a patch is not sent while a later patch of the same object is held back', async () => {
+test('a patch is not sent while a later patch of the same object is in backoff', async () => {
   const refusals = createRefusals(virtualClock());
   const closeGate = { ...patch(podNamed('a'), {}), subresource: 'status' };
   const actions = [closeGate, patch(podNamed('a'), {})];
@@ -453,7 +453,7 @@ test('a patch is not sent while a later patch of the same object is held back', 
   );
 });
 
-test('an event is recorded for every attempt, and for none that is held back', async () => {
+test('an event is recorded for every attempt, but not during the backoff', async () => {
   const refusals = createRefusals(virtualClock());
   const failed = { reason: 'FailedCreate', message: 'Error creating: {error}' };
   const actions = [announced(create(podNamed('a')), { about: mapNamed('owner'), failed })];
@@ -470,13 +470,13 @@ const closing = (name: string, id = 'revision 2') => {
   ];
 };
 
-test('nothing is done before the server has accepted the dry run', async () => {
+test('nothing is written before the server has accepted the dry run', async () => {
   const { asked, outcome } = await carryOut(closing('a'));
   assert.deepEqual(asked, ['dry PATCH a', 'PATCH status', 'PATCH a']);
   assert.deepEqual(outcome.failures, []);
 });
 
-test('a refused dry run holds back all actions that share it, and is recorded once', async () => {
+test('a rejected dry run blocks all actions that share it and is recorded once', async () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
   const run = (name: string) => carryOut(closing(name), deny('a', 'b'), upToDate(), refusals);
@@ -490,7 +490,7 @@ test('a refused dry run holds back all actions that share it, and is recorded on
   assert.equal(refusals.held('default/owner', 'revision 2')?.retryInMs, 2000);
 });
 
-test('an action without its own dry run waits for that of another', async () => {
+test('an action without its own dry run waits for the dry run of another action', async () => {
   const [gate, write] = closing('b');
   const waiting = [afterDryRun(gate!, { id: 'revision 2', writes: [] }), write!];
   const refused = await carryOut([...closing('a'), ...waiting], deny('a'));
@@ -509,7 +509,7 @@ test('an inconclusive dry run blocks no action', async () => {
   assert.deepEqual(asked, ['dry PATCH a', 'PATCH status', 'PATCH a']);
 });
 
-test('a write that is refused after an accepted dry run is held back for longer each time', async () => {
+test('the backoff of a write that is rejected after an accepted dry run grows each time', async () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
   const deceive: Answers = ({ query, path, body }) => {

@@ -10,14 +10,14 @@ const objectAt = (version: string, more: object = {}): KubernetesObject => ({
   metadata: { name: 'a', namespace: 'default', uid: 'one', resourceVersion: version, ...more },
 });
 
-/** A cache that knows one object and has got so far. */
+/** A cache with one object, at a resourceVersion. */
 function witness() {
   let known: KubernetesObject | undefined;
   let reached = '1';
   const seen: Witness = {
     get: () => known,
     hasReached: (version) => isAtLeast(reached, version),
-    ask: async () => assert.fail('nobody is in doubt'),
+    ask: async () => assert.fail('all results are known'),
   };
   return {
     ...seen,
@@ -28,7 +28,7 @@ function witness() {
   };
 }
 
-test('what was written is outstanding until the cache shows that version or a later one', () => {
+test('a write is unsatisfied until the cache has that version or a later one', () => {
   const cache = witness();
   const expectations = createExpectations(virtualClock());
   expectations.expectVersion('owner', cache, objectAt('10'));
@@ -39,7 +39,7 @@ test('what was written is outstanding until the cache shows that version or a la
   assert.equal(expectations.outstanding('owner'), undefined);
 });
 
-test('what was made and is gone again has been seen', () => {
+test('an object that was created and deleted meanwhile satisfies the expectation', () => {
   const cache = witness();
   const expectations = createExpectations(virtualClock());
   expectations.expectVersion('owner', cache, objectAt('10'));
@@ -47,7 +47,7 @@ test('what was made and is gone again has been seen', () => {
   assert.equal(expectations.outstanding('owner'), undefined);
 });
 
-test('what the cache has shown before the server answered is not waited for', () => {
+test('an event before the response of the server satisfies the expectation', () => {
   const cache = witness();
   cache.show(objectAt('10'), '10');
   const expectations = createExpectations(virtualClock());
@@ -55,7 +55,7 @@ test('what the cache has shown before the server answered is not waited for', ()
   assert.equal(expectations.outstanding('owner'), undefined);
 });
 
-test('versions are compared as numbers, however long they are', () => {
+test('resourceVersions are compared as numbers of any length', () => {
   const cache = witness();
   const expectations = createExpectations(virtualClock());
   expectations.expectVersion('owner', cache, objectAt('100'));
@@ -66,14 +66,18 @@ test('versions are compared as numbers, however long they are', () => {
 });
 
 const deletions = [
-  { name: 'a deleted object that is still there is outstanding', shown: objectAt('9'), isSeen: false },
+  { name: 'a deleted object in the cache is unsatisfied', shown: objectAt('9'), isSeen: false },
   {
-    name: 'a deleted object on its way out has been seen',
+    name: 'a terminating object satisfies the deletion',
     shown: objectAt('9', { deletionTimestamp: 'now' }),
     isSeen: true,
   },
-  { name: 'a deleted object that is gone has been seen', shown: undefined, isSeen: true },
-  { name: 'another of its name is not the deleted object', shown: objectAt('9', { uid: 'two' }), isSeen: true },
+  { name: 'a missing object satisfies the deletion', shown: undefined, isSeen: true },
+  {
+    name: 'another object with the same name satisfies the deletion',
+    shown: objectAt('9', { uid: 'two' }),
+    isSeen: true,
+  },
 ];
 for (const { name, shown, isSeen } of deletions) {
   test(name, () => {
@@ -87,12 +91,16 @@ for (const { name, shown, isSeen } of deletions) {
 
 const ends = [
   {
-    name: 'an object that ended is outstanding while the cache has it, though on its way out',
+    name: 'a gone object is unsatisfied while the cache has it, even as terminating',
     shown: objectAt('9', { deletionTimestamp: 'now' }),
     isSeen: false,
   },
-  { name: 'an object that ended and is gone has been seen', shown: undefined, isSeen: true },
-  { name: 'another of its name is not the object that ended', shown: objectAt('9', { uid: 'two' }), isSeen: true },
+  { name: 'a missing object satisfies the expectation that it is gone', shown: undefined, isSeen: true },
+  {
+    name: 'another object with the same name satisfies the expectation that it is gone',
+    shown: objectAt('9', { uid: 'two' }),
+    isSeen: true,
+  },
 ];
 for (const { name, shown, isSeen } of ends) {
   test(name, () => {
@@ -104,7 +112,7 @@ for (const { name, shown, isSeen } of ends) {
   });
 }
 
-test('owners wait for their own writes only, and not for ever', () => {
+test('an owner waits only for its own writes, until the timeout', () => {
   const clock = virtualClock();
   const cache = witness();
   const expectations = createExpectations(clock, { timeoutMs: 1000 });
@@ -118,7 +126,7 @@ test('owners wait for their own writes only, and not for ever', () => {
   assert.equal(expectations.outstanding('owner'), undefined);
 });
 
-test('what is in doubt is asked for, and is to be seen as it was found', async () => {
+test('an object with an unknown write result is read live and expected in that version', async () => {
   const cache = { ...witness(), ask: async () => objectAt('12') };
   const expectations = createExpectations(virtualClock());
   expectations.doubt('owner', cache, objectAt('10'));
@@ -129,7 +137,7 @@ test('what is in doubt is asked for, and is to be seen as it was found', async (
   assert.equal(expectations.settle('owner'), undefined);
 });
 
-test('what is in doubt and not found is to be seen as gone', async () => {
+test('an object with an unknown write result that is not found is expected to be gone', async () => {
   const cache = { ...witness(), ask: async () => undefined };
   cache.show(objectAt('10'), '10');
   const expectations = createExpectations(virtualClock());
@@ -140,7 +148,7 @@ test('what is in doubt and not found is to be seen as gone', async () => {
   assert.equal(expectations.outstanding('owner'), undefined);
 });
 
-test('what is in doubt, was never made and is nowhere is not waited for', async () => {
+test('an object that was never created and is not cached is not waited for', async () => {
   const cache = { ...witness(), ask: async () => undefined };
   const expectations = createExpectations(virtualClock());
   expectations.doubt('owner', cache, objectAt('', { uid: undefined, resourceVersion: undefined }));
@@ -148,7 +156,7 @@ test('what is in doubt, was never made and is nowhere is not waited for', async 
   assert.equal(expectations.outstanding('owner'), undefined);
 });
 
-test('a server that does not answer is asked once, and leaves everything in doubt', async () => {
+test('a server that does not respond is asked once, and all results stay unknown', async () => {
   let asked = 0;
   const cache = {
     ...witness(),

@@ -20,7 +20,7 @@ const rows: readonly (readonly [text: string, open: string])[] = [
   [' Young = T , ,', 'Young Grown'],
 ];
 for (const [text, open] of rows) {
-  test(`with ${text || 'nothing said'}, ${open || 'none'} of the gates is open`, () => {
+  test(`with ${text || 'no flag'}, ${open || 'none'} of the gates is enabled`, () => {
     const settled = settleGates(gates, parseGates(gates, text));
     const found = Object.entries(settled).flatMap(([name, isOpen]) => (isOpen ? [name] : []));
     assert.equal(found.join(' '), open);
@@ -34,7 +34,7 @@ const refused: readonly (readonly [text: string, message: string])[] = [
   ['Young=maybe', 'invalid value of Young=maybe'],
 ];
 for (const [text, message] of refused) {
-  test(`${text} is refused`, () => {
+  test(`${text} is rejected`, () => {
     assert.throws(
       () => parseGates(gates, text),
       (error) => error instanceof FeatureGateError && error.message === message,

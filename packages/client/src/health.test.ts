@@ -8,38 +8,44 @@ const failing = () => {
 };
 
 const cases = [
-  { name: 'all well is ok', checks: { ping }, url: '/readyz', code: 200, text: 'ok' },
+  { name: 'all checks pass', checks: { ping }, url: '/readyz', code: 200, text: 'ok' },
   {
-    name: 'each check is shown to who asks',
+    name: 'verbose output lists each check',
     checks: { ping, caches: ping },
     url: '/readyz?verbose',
     code: 200,
     text: '[+]ping ok\n[+]caches ok\nreadyz check passed\n',
   },
   {
-    name: 'a failure is shown, its reason not',
+    name: 'a failed check is listed without its reason',
     checks: { ping, caches: failing },
     url: '/readyz',
     code: 500,
     text: '[+]ping ok\n[-]caches failed: reason withheld\nreadyz check failed\n',
   },
   {
-    name: 'a check can be left out',
+    name: 'a check can be excluded',
     checks: { ping, caches: failing },
     url: '/readyz?verbose&exclude=caches',
     code: 200,
     text: '[+]ping ok\n[+]caches excluded: ok\nreadyz check passed\n',
   },
   {
-    name: 'a check that is not there cannot be left out',
+    name: 'an unknown check cannot be excluded',
     checks: { ping },
     url: '/readyz?verbose&exclude=other',
     code: 200,
     text: '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "other"\nreadyz check passed\n',
   },
-  { name: 'one check can be asked for', checks: { ping, caches: failing }, url: '/readyz/ping', code: 200, text: 'ok' },
   {
-    name: 'one check says why it fails',
+    name: 'a single check can be requested',
+    checks: { ping, caches: failing },
+    url: '/readyz/ping',
+    code: 200,
+    text: 'ok',
+  },
+  {
+    name: 'a single check returns the reason of its failure',
     checks: { caches: async () => Promise.reject(new Error('empty')) },
     url: '/readyz/caches',
     code: 500,

@@ -18,7 +18,7 @@ const get = { method: 'GET', path: '/api' } as const;
 
 for (const protocol of ['h2', 'http/1.1'] as const) {
   describe(protocol, () => {
-    /** A server that behaves like this, and a transport to it, for as long as the work takes. */
+    /** Runs a test with a server and a transport to it. */
     async function against(
       handle: Handle,
       work: (transport: ReturnType<typeof createHttpTransport>, server: FakeServer) => Promise<void>,
@@ -50,7 +50,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
     }
     const event = (name: string) => `{"type":"ADDED","object":{"name":"${name}"}}\n`;
 
-    test('joins events that come in pieces, even of a character', async () => {
+    test('joins watch events that are split anywhere, even within a character', async () => {
       const bytes = Buffer.from(event('ä') + event('€') + event('😀'));
       await against(
         async (_request, response) => {
@@ -70,7 +70,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       );
     });
 
-    test('takes an event of many megabytes', async () => {
+    test('accepts an event of many megabytes', async () => {
       const name = 'x'.repeat(20 * 2 ** 20);
       await against(
         (_request, response) => {
@@ -92,10 +92,10 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       { name: 'sends garbage', sent: `${event('a')}<html>\n${event('b')}`, seen: ['ADDED a'] },
       { name: 'sends an event of no known type', sent: `${event('a')}{"type":"NEW","object":{}}\n`, seen: ['ADDED a'] },
       { name: 'sends an event without an object', sent: '{"type":"ADDED"}\n', seen: [] },
-      { name: 'sends bytes of no text', sent: Buffer.from([0xff, 0xfe, 0x0a]), seen: [] },
+      { name: 'sends invalid UTF-8', sent: Buffer.from([0xff, 0xfe, 0x0a]), seen: [] },
     ];
     for (const { name, sent, seen } of broken) {
-      test(`fails a watch whose server ${name}, after what came whole`, async () => {
+      test(`fails a watch whose server ${name}, after the complete events`, async () => {
         await against(
           (_request, response) => {
             response.writeHead(200, json);
@@ -125,7 +125,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       );
     });
 
-    test('passes over empty lines', async () => {
+    test('ignores empty lines', async () => {
       await against(
         (_request, response) => {
           response.writeHead(200, json);
@@ -135,7 +135,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       );
     });
 
-    test('throws the Status of a refusal', async () => {
+    test('throws the Status of an error response', async () => {
       const status = {
         kind: 'Status',
         apiVersion: 'v1',
@@ -165,7 +165,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       ['{"kind":"Sta', 'the server responded with the status code 502 ({"kind":"Sta)'],
       ['', 'the server responded with the status code 502'],
     ]) {
-      test(`makes a Status of ${JSON.stringify(body)}`, async () => {
+      test(`derives a Status from ${JSON.stringify(body)}`, async () => {
         await against(
           (_request, response) => {
             response.writeHead(502, { 'content-type': 'text/html' });
@@ -176,7 +176,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       });
     }
 
-    test('fails on an answer that is no JSON, though it says so', async () => {
+    test('fails on invalid JSON with a JSON content type', async () => {
       await against(
         (_request, response) => {
           response.writeHead(200, json);
@@ -186,7 +186,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       );
     });
 
-    test('fails on an answer that breaks off', async () => {
+    test('fails on a truncated response', async () => {
       await against(
         (_request, response) => {
           response.writeHead(200, { ...json, 'content-length': '100' });
@@ -197,7 +197,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       );
     });
 
-    test('reads answers that are compressed', async () => {
+    test('decodes compressed responses', async () => {
       await against(
         (request, response) => {
           assert.equal(request.headers['accept-encoding'], 'gzip');
@@ -209,7 +209,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       );
     });
 
-    test('gives text that is not JSON as it is', async () => {
+    test('returns text that is not JSON', async () => {
       await against(
         (_request, response) => {
           response.writeHead(200, { 'content-type': 'text/plain' });
@@ -219,7 +219,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       );
     });
 
-    test('comes back when a server that is busy says so', async () => {
+    test('retries after the Retry-After of a busy server', async () => {
       const clock = virtualClock();
       const times: number[] = [];
       await against(
@@ -243,7 +243,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       assert.deepEqual(times, [0, 7000, 14_000]);
     });
 
-    test('does not come back if it would have to wait for long', async () => {
+    test('does not retry if Retry-After is too long', async () => {
       let requests = 0;
       await against(
         (_request, response) => {
@@ -257,7 +257,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       assert.equal(requests, 1);
     });
 
-    test('gives up on a server that says nothing', async () => {
+    test('times out on a server without a response', async () => {
       const clock = virtualClock();
       await against(
         () => void clock.advance(90_000),
@@ -276,7 +276,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       );
     });
 
-    test('reads again over a new connection when the old one was closed', async () => {
+    test('retries a read on a new connection when the old one was closed', async () => {
       let requests = 0;
       await against(
         (_request, response) => {
@@ -292,7 +292,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       );
     });
 
-    test('writes once only when the connection is closed under it', async () => {
+    test('does not retry a write when the connection is closed during it', async () => {
       let requests = 0;
       await against(
         (_request, response) => {
@@ -304,7 +304,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       assert.equal(requests, 1);
     });
 
-    test('uses one connection for one request after the other', async () => {
+    test('reuses one connection for consecutive requests', async () => {
       await against(
         (_request, response) => response.writeHead(200, json).end('{}'),
         async (transport, server) => {
@@ -314,7 +314,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       );
     });
 
-    test('shows a renewed token when the first is refused', async () => {
+    test('sends a renewed token when the first one is rejected', async () => {
       let token = 'old';
       const seen: unknown[] = [];
       await against(
@@ -336,7 +336,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       assert.deepEqual(seen, ['Bearer old', 'Bearer new']);
     });
 
-    test('connects anew when its certificate has changed', async () => {
+    test('reconnects when its client certificate has changed', async () => {
       const authority = createAuthority('clients', Date.now());
       const certificateOf = (commonName: string) =>
         authority.issue({ subject: { commonName }, usages: ['client auth'], nowMs: Date.now() });
@@ -370,7 +370,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       assert.deepEqual(names, ['one', 'two']);
     });
 
-    test('does not talk to a server that cannot prove who it is', async () => {
+    test('rejects a server with an untrusted certificate', async () => {
       await against(
         (_request, response) => response.writeHead(200, json).end('{}'),
         async (_transport, { url, port, authorities }) => {
@@ -391,7 +391,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
     });
 
     for (const scheme of ['http', 'socks5'] as const) {
-      test(`goes through a ${scheme} proxy, and logs in there`, async () => {
+      test(`connects through a ${scheme} proxy with authentication`, async () => {
         const proxy = await startProxy(scheme);
         await against(
           (_request, response) => response.writeHead(200, json).end('{"through":true}'),
@@ -408,7 +408,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
       });
     }
 
-    test('fails at once when it is closed', async () => {
+    test('fails immediately when it is closed', async () => {
       await against(
         () => {},
         async (transport) => {
@@ -422,7 +422,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
   });
 }
 
-test('opens another connection when one carries as many streams as the server takes', async () => {
+test('opens another connection when one has the maximum number of streams', async () => {
   const server = await startFakeServer(
     'h2',
     (_request, response) => {
@@ -439,7 +439,7 @@ test('opens another connection when one carries as many streams as the server ta
   await server.close();
 });
 
-test('goes to a new connection when the server says goodbye on the old', async () => {
+test('uses a new connection after GOAWAY', async () => {
   const server = await startFakeServer('h2', (_request, response) => {
     response.writeHead(200, json).end('{}');
   });
@@ -453,7 +453,7 @@ test('goes to a new connection when the server says goodbye on the old', async (
   await server.close();
 });
 
-test('finds out that a server has vanished while a watch waits', async () => {
+test('detects a lost server while a watch is idle', async () => {
   const clock = virtualClock();
   const server = await startFakeServer('h2', (_request, response) => {
     response.writeHead(200, json);
@@ -477,7 +477,7 @@ test('finds out that a server has vanished while a watch waits', async () => {
   await server.close();
 });
 
-test('is refused by whoever does not listen, without trying again', async () => {
+test('fails without a retry if the connection is refused', async () => {
   const listener = createServer().listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const { port } = listener.address() as { port: number };
@@ -486,7 +486,7 @@ test('is refused by whoever does not listen, without trying again', async () => 
   await assert.rejects(transport.request(get), { name: 'ConnectError', message: /ECONNREFUSED/ });
 });
 
-test('gives up on a server that accepts and says nothing', async () => {
+test('times out on a server that accepts but never responds', async () => {
   const clock = virtualClock();
   const listener = createServer((socket) => {
     socket.once('close', () => listener.close());
@@ -502,7 +502,7 @@ test('gives up on a server that accepts and says nothing', async () => {
   await assert.rejects(transport.request(get), { name: 'ConnectError', message: /30000 ms/ });
 });
 
-/** Passes bytes on between a client and a server, until it is frozen. */
+/** Relays bytes between a client and a server until it is frozen. */
 async function startRelay(target: number) {
   const pairs: (readonly [Socket, Socket])[] = [];
   const relay = createServer((incoming) => {
@@ -527,7 +527,7 @@ async function startRelay(target: number) {
   };
 }
 
-/** A proxy that lets `user` with the password `p@ss` through. */
+/** A proxy that accepts `user` with the password `p@ss`. */
 async function startProxy(scheme: 'http' | 'socks5') {
   const destinations: string[] = [];
   const open = new Set<Socket>();

@@ -20,7 +20,7 @@ function podNamed(name: string, version: number, more: Partial<Pod['metadata']> 
   };
 }
 
-/** A server that lists some Pods and then says what it is told to say. */
+/** A server that lists some Pods and then sends scripted events. */
 function scripted(listed: readonly Pod[]) {
   let lists = 0;
   let say: (event: WatchEvent) => void = () => {};
@@ -75,7 +75,7 @@ test('objects are found by key, namespace, owner and any index', async () => {
   stop.abort();
 });
 
-test('an object is found by each of its values, however many, and by none it has no more', async () => {
+test('an object is found by each of its current index values and by no former one', async () => {
   const labelled = (version: number, keys: readonly number[]) =>
     podNamed('a', version, { labels: Object.fromEntries(keys.map((key) => [`l-${key}`, 'x'])) });
   const numbers = Array.from({ length: 40 }, (_, index) => index);
@@ -90,7 +90,7 @@ test('an object is found by each of its values, however many, and by none it has
   stop.abort();
 });
 
-test('an index follows what changes', async () => {
+test('an index follows changes', async () => {
   const { informer, server, stop } = await running([podNamed('a', 1, {}, 'node-1'), podNamed('b', 2, {}, 'node-1')]);
   const byNode = ({ spec }: Pod) => (spec?.nodeName ? [spec.nodeName] : []);
   assert.equal(names(informer.byIndex(byNode, 'node-1')), 'a b');
@@ -114,7 +114,7 @@ test('objects are shared, not copied', async () => {
   stop.abort();
 });
 
-test('a handler hears of what is there, then of each change with what was before', async () => {
+test('a handler receives the cached objects, then each change with the previous object', async () => {
   const { informer, server, stop } = await running([podNamed('a', 1)]);
   const heard: string[] = [];
   informer.handle(({ type, object, previous, cause }) => {
@@ -126,7 +126,7 @@ test('a handler hears of what is there, then of each change with what was before
   stop.abort();
 });
 
-test('an event that was heard before is not told again', async () => {
+test('a repeated event is not delivered again', async () => {
   const { informer, server, stop } = await running([podNamed('a', 1)]);
   const heard: Change<Pod>[] = [];
   informer.handle((change) => {
@@ -138,7 +138,7 @@ test('an event that was heard before is not told again', async () => {
   stop.abort();
 });
 
-test('an object replaced by another of its name is told as a deletion and an addition', async () => {
+test('an object that was replaced by another with its name is delivered as a deletion and an addition', async () => {
   const { informer, server, stop } = await running([podNamed('a', 1)]);
   const heard: string[] = [];
   informer.handle(({ type, object }) => {
@@ -149,7 +149,7 @@ test('an object replaced by another of its name is told as a deletion and an add
   stop.abort();
 });
 
-test('a handler that waits or throws keeps no other from hearing', async () => {
+test('a handler that waits or throws does not block other handlers', async () => {
   const { informer, server, stop } = await running([]);
   const slow: string[] = [];
   const quick: string[] = [];
@@ -175,7 +175,7 @@ test('a handler that waits or throws keeps no other from hearing', async () => {
   stop.abort();
 });
 
-test('a resync shows everything again, as the same object before and after', async () => {
+test('a resync delivers all objects again, with the same previous object', async () => {
   const { informer, stop } = await running([podNamed('a', 1)]);
   const heard: Change<Pod>[] = [];
   const ended = new AbortController();
@@ -197,7 +197,7 @@ test('a resync shows everything again, as the same object before and after', asy
   stop.abort();
 });
 
-test('caches list a kind once for everybody, and refuse to be read before they know anything', async () => {
+test('caches list a kind once for all readers and throw before they have synced', async () => {
   const server = scripted([podNamed('a', 1)]);
   const stop = new AbortController();
   const caches = createCaches(server.client, clock, random, {}, stop.signal);
@@ -210,7 +210,7 @@ test('caches list a kind once for everybody, and refuse to be read before they k
   stop.abort();
 });
 
-test('a failing list is told and tried again', async () => {
+test('a failed list is reported and retried', async () => {
   let attempts = 0;
   const errors: unknown[] = [];
   const refusal = notFound({ group: '', plural: 'pods' }, '');
@@ -232,7 +232,7 @@ test('a failing list is told and tried again', async () => {
   stop.abort();
 });
 
-test('a second refresh before the first has been listed resolves what waits for either', async () => {
+test('a second refresh before the first list is complete resolves both waiters', async () => {
   const { informer, stop } = await running([podNamed('a', 1)]);
   informer.refresh();
   const first = informer.synced;

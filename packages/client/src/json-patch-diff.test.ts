@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { jsonPatchOf } from './json-patch-diff.ts';
 
 const cases: { name: string; from: unknown; to: unknown; patch: unknown[] }[] = [
-  { name: 'nothing changed is nothing to do', from: { a: [1] }, to: { a: [1] }, patch: [] },
+  { name: 'equal values have no operations', from: { a: [1] }, to: { a: [1] }, patch: [] },
   { name: 'a new field is added', from: {}, to: { a: 1 }, patch: [{ op: 'add', path: '/a', value: 1 }] },
   { name: 'a missing field is removed', from: { a: 1 }, to: {}, patch: [{ op: 'remove', path: '/a' }] },
   {
@@ -15,18 +15,18 @@ const cases: { name: string; from: unknown; to: unknown; patch: unknown[] }[] = 
     patch: [{ op: 'remove', path: '/a' }],
   },
   {
-    name: 'only what differs deep down is replaced',
+    name: 'only the nested difference is replaced',
     from: { a: { b: 1, c: 2 } },
     to: { a: { b: 1, c: 3 } },
     patch: [{ op: 'replace', path: '/a/c', value: 3 }],
   },
   {
-    name: 'an item put in among others is one operation',
+    name: 'an inserted item is one operation',
     from: [1, 2, 3],
     to: [1, 9, 2, 3],
     patch: [{ op: 'add', path: '/1', value: 9 }],
   },
-  { name: 'an item taken out is one operation', from: [1, 2, 3], to: [1, 3], patch: [{ op: 'remove', path: '/1' }] },
+  { name: 'a removed item is one operation', from: [1, 2, 3], to: [1, 3], patch: [{ op: 'remove', path: '/1' }] },
   {
     name: 'slashes and tildes in names are escaped',
     from: {},
@@ -38,7 +38,7 @@ for (const { name, from, to, patch } of cases) {
   test(name, () => assert.deepEqual(jsonPatchOf(from, to), patch));
 }
 
-test('a patch of any two objects makes the one of the other', () => {
+test('a patch of any two objects turns one into the other', () => {
   const key = fc.constantFrom('a', 'b', 'c/d', 'e~f', '0', '__proto__');
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(

@@ -23,7 +23,7 @@ function file(name: string, content: unknown): string {
   return path;
 }
 
-/** A kubeconfig of one cluster and one user, and what comes of it. */
+/** A kubeconfig with one cluster and one user, resolved. */
 function chosen(user: KubeconfigUser, cluster: object = {}) {
   const config = {
     clusters: [{ name: 'c', cluster: { server: 'https://example.com', ...cluster } }],
@@ -36,13 +36,13 @@ function chosen(user: KubeconfigUser, cluster: object = {}) {
 
 const current = (user: KubeconfigUser, cluster?: object) => chosen(user, cluster).credentials!.current();
 
-test('reads the file it is given, and no other', () => {
+test('reads only the explicit file', () => {
   const path = file('given', { 'current-context': 'here' });
   assert.equal(loadKubeconfig({ path, environment: { KUBECONFIG: '/none' } }).currentContext, 'here');
   assert.throws(() => loadKubeconfig({ path: join(folder, 'none') }), { name: 'KubeconfigError' });
 });
 
-test('merges the files of KUBECONFIG: of entries of one name the first counts, as of current contexts', () => {
+test('merges the files of KUBECONFIG: the first entry of a name and the first current context win', () => {
   const clusters = (...servers: string[]) =>
     servers.map((server, index) => ({ name: `c${index}`, cluster: { server } }));
   const one = file('one', { clusters: clusters('a'), 'current-context': '' });
@@ -57,14 +57,14 @@ test('merges the files of KUBECONFIG: of entries of one name the first counts, a
   assert.equal(config.currentContext, 'two');
 });
 
-test('looks at home if KUBECONFIG names nothing', () => {
+test('reads the file in the home directory if KUBECONFIG is empty', () => {
   file('home/.kube/config', { 'current-context': 'home' });
   const place = { environment: { KUBECONFIG: delimiter }, homeDirectory: join(folder, 'home') };
   assert.equal(loadKubeconfig(place).currentContext, 'home');
   assert.equal(loadKubeconfig({ ...place, homeDirectory: join(folder, 'nobody') }).clusters.size, 0);
 });
 
-test('takes paths as relative to the file they are in', async () => {
+test('resolves relative paths against the directory of the file', async () => {
   file('sub/ca.crt', 'the authority');
   file('sub/user.crt', 'the certificate');
   file('sub/user.key', 'the key');
@@ -81,19 +81,19 @@ test('takes paths as relative to the file they are in', async () => {
   });
 });
 
-test('prefers what is in the kubeconfig to files it names', () => {
+test('prefers inline data to files', () => {
   const cluster = { 'certificate-authority': '/none', 'certificate-authority-data': base64('inline') };
   assert.equal(chosen({}, cluster).authorities, 'inline');
 });
 
-test('shows user names and passwords, and tokens', async () => {
+test('sends basic and bearer credentials', async () => {
   assert.deepEqual(await current({ username: 'ann', password: 'x:y' }), {
     authorization: `Basic ${base64('ann:x:y')}`,
   });
   assert.deepEqual(await current({ token: 'secret' }), { authorization: 'Bearer secret' });
 });
 
-test('uses another context, cluster or user if told to', async () => {
+test('overrides context, cluster and user', async () => {
   const config = parseKubeconfig(
     JSON.stringify({
       clusters: ['a', 'b'].map((name) => ({ name, cluster: { server: `https://${name}` } })),
@@ -115,46 +115,46 @@ test('uses another context, cluster or user if told to', async () => {
 
 const mistakes: readonly (readonly [text: string, user: KubeconfigUser, cluster: object, message: RegExp])[] = [
   ['a certificate without a key', { 'client-certificate-data': 'eA==' }, {}, /without a key/],
-  ['two ways to log in', { token: 'a', username: 'b' }, {}, /more than one authentication method found for u/],
+  ['two authentication methods', { token: 'a', username: 'b' }, {}, /more than one authentication method found for u/],
   [
-    'trust in an authority and in anyone',
+    'a CA bundle together with insecure-skip-tls-verify',
     {},
     { 'certificate-authority-data': 'eA==', 'insecure-skip-tls-verify': true },
     /not allowed/,
   ],
   ['an auth-provider', { 'auth-provider': { name: 'gcp' } }, {}, /auth-provider gcp/],
   ['no server', {}, { server: '' }, /has no server/],
-  ['groups to act in without a user to act as', { 'as-groups': ['g'] }, {}, /as is missing/],
+  ['impersonated groups without a user', { 'as-groups': ['g'] }, {}, /as is missing/],
   [
-    'a plugin of an unknown version',
+    'a plugin with an unknown version',
     { exec: { command: 'x', apiVersion: 'client.authentication.k8s.io/v1alpha1' } },
     {},
     /v1alpha1/,
   ],
   [
-    'a plugin that does not say if it talks',
+    'a plugin without interactiveMode',
     { exec: { command: 'x', apiVersion: 'client.authentication.k8s.io/v1' } },
     {},
     /interactiveMode/,
   ],
 ];
 for (const [text, user, cluster, message] of mistakes) {
-  test(`refuses ${text}`, () => assert.throws(() => chosen(user, cluster), message));
+  test(`rejects ${text}`, () => assert.throws(() => chosen(user, cluster), message));
 }
 
 for (const text of ['[]', 'clusters: 1', 'clusters: [{}]', 'a: [', '{"a":1}}']) {
-  test(`refuses ${text} as a kubeconfig`, () => {
+  test(`rejects ${text} as a kubeconfig`, () => {
     assert.throws(() => loadKubeconfig({ path: file('faulty', text) }), { name: 'KubeconfigError' });
   });
 }
 
-test('refuses names that lead nowhere', () => {
+test('rejects names of missing entries', () => {
   const config = parseKubeconfig('contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x', folder);
   assert.throws(() => chooseServer(config, { clock, environment }), /cluster "c" does not exist/);
   assert.throws(() => chooseServer(config, { clock, environment, context: 'y' }), /context "y" does not exist/);
 });
 
-test('acts as someone else', () => {
+test('sends impersonation headers', () => {
   const { impersonate } = chosen({
     as: 'ann',
     'as-uid': '7',
@@ -169,7 +169,7 @@ test('acts as someone else', () => {
   });
 });
 
-test('reads a token file again in time, and when its token is refused', async () => {
+test('rereads a token file periodically and when its token is rejected', async () => {
   const path = file('token', 'one\n');
   const { credentials } = chosen({ tokenFile: path, token: 'zero' });
   const shown = async () => (await credentials!.current()).authorization;
@@ -187,7 +187,7 @@ test('reads a token file again in time, and when its token is refused', async ()
   assert.equal(credentials!.refused!({ authorization: 'Bearer three' }), false);
 });
 
-/** A plugin that writes down how it was called. */
+/** A plugin that logs its calls. */
 function plugin(status: object, version = 'v1'): { readonly command: string; readonly calls: () => unknown[] } {
   const log = join(folder, 'calls');
   writeFileSync(log, '');
@@ -207,7 +207,7 @@ function plugin(status: object, version = 'v1'): { readonly command: string; rea
 }
 const exec = { apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never' } as const;
 
-test('tells a plugin about the cluster, and takes its token and certificate', async () => {
+test('passes the cluster to a plugin and uses its token and certificate', async () => {
   const { calls } = plugin({ token: 'secret', clientCertificateData: 'cert', clientKeyData: 'key' });
   const user = {
     exec: {
@@ -249,7 +249,7 @@ test('tells a plugin about the cluster, and takes its token and certificate', as
   ]);
 });
 
-test('asks a plugin once for all who wait, and again before its token expires or when it is refused', async () => {
+test('runs a plugin once for concurrent requests, and again before its token expires or when it is rejected', async () => {
   const now = clock.now();
   const { command, calls } = plugin({ token: 'secret', expirationTimestamp: new Date(now + 3_600_000).toISOString() });
   const { credentials } = chosen({ exec: { ...exec, command } });
@@ -265,13 +265,17 @@ test('asks a plugin once for all who wait, and again before its token expires or
 
 const badPlugins: readonly (readonly [name: string, script: string, message: RegExp])[] = [
   ['fails', 'exit 3', /exit code 3/],
-  ['says what is no JSON', 'echo hello', /not valid JSON/],
+  ['prints invalid JSON', 'echo hello', /not valid JSON/],
   [
-    'speaks another version',
+    'uses another version',
     'echo \'{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1"}\'',
     /v1beta1/,
   ],
-  ['gives nothing', `echo '{"kind":"ExecCredential","apiVersion":"${exec.apiVersion}","status":{}}'`, /neither a token/],
+  [
+    'returns no credentials',
+    `echo '{"kind":"ExecCredential","apiVersion":"${exec.apiVersion}","status":{}}'`,
+    /neither a token/,
+  ],
 ];
 for (const [name, script, message] of badPlugins) {
   test(`fails if a plugin ${name}`, async () => {
@@ -281,7 +285,7 @@ for (const [name, script, message] of badPlugins) {
   });
 }
 
-test('says how to get a plugin that is missing', async () => {
+test('shows the install hint of a missing plugin', async () => {
   const user = { exec: { ...exec, command: 'no-such-plugin', installHint: 'get it from example.com' } };
   await assert.rejects(async () => current(user), /get it from example\.com/);
 });
@@ -301,7 +305,7 @@ const proxies: readonly (readonly [server: string, environment: object, proxy: s
   ['https://a.com:6443', { HTTPS_PROXY: 'proxy', NO_PROXY: '*' }, undefined],
 ];
 for (const [server, variables, proxy] of proxies) {
-  test(`reaches ${server} by ${proxy ?? 'no proxy'} where the environment is ${JSON.stringify(variables)}`, () => {
+  test(`connects to ${server} by ${proxy ?? 'no proxy'} if the environment is ${JSON.stringify(variables)}`, () => {
     assert.equal(proxyFromEnvironment(new URL(server), { ...variables })?.href, proxy);
   });
 }
@@ -310,7 +314,7 @@ test('prefers the proxy of the kubeconfig to that of the environment', () => {
   assert.equal(chosen({}, { 'proxy-url': 'socks5://proxy:1080' }).proxy?.href, 'socks5://proxy:1080');
 });
 
-test('knows the cluster it runs in', async () => {
+test('resolves the in-cluster configuration', async () => {
   const directory = join(folder, 'account');
   for (const [name, content] of Object.entries({ token: 'mine', 'ca.crt': 'ca', namespace: 'space' })) {
     file(`account/${name}`, content);
@@ -323,7 +327,7 @@ test('knows the cluster it runs in', async () => {
   assert.deepEqual(await credentials!.current(), { authorization: 'Bearer mine' });
 });
 
-test('reads what it writes', async () => {
+test('parses its own output', async () => {
   const certificate = { certificate: 'cert', key: 'key' };
   const text = formatKubeconfig(kubeconfigFileOf({ name: 'n', server: 'https://h:1', authorities: 'ca', certificate }));
   const server = chooseServer(parseKubeconfig(text, folder), { clock, environment });

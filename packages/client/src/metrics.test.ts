@@ -20,7 +20,7 @@ test('a counter is written with its labels, in Prometheus text', () => {
   );
 });
 
-test('OpenMetrics names the family of a counter without its suffix, and ends with a mark', () => {
+test('OpenMetrics omits the suffix of a counter family and ends with EOF', () => {
   const metrics = createMetrics();
   metrics.counter('requests_total', 'Requests.').of().increase();
   assert.equal(
@@ -29,7 +29,7 @@ test('OpenMetrics names the family of a counter without its suffix, and ends wit
   );
 });
 
-test('a histogram counts in buckets that include the smaller ones', () => {
+test('a histogram has cumulative buckets', () => {
   const metrics = createMetrics();
   const seconds = metrics.histogram('wait_seconds', 'Waiting.', ['queue'], [0.1, 1]).of('a');
   for (const value of [0.1, 0.5, 3]) seconds.observe(value);
@@ -42,13 +42,13 @@ test('a histogram counts in buckets that include the smaller ones', () => {
   ]);
 });
 
-test('quotes, backslashes and line ends in a label value are escaped', () => {
+test('quotes, backslashes and line feeds in a label value are escaped', () => {
   const metrics = createMetrics();
   metrics.gauge('a', 'A.', ['l']).of('"\\\n').set(1);
   assert.equal(metrics.text().split('\n')[2], String.raw`a{l="\"\\\n"} 1`);
 });
 
-test('a gauge looked up at reading is as it is then', () => {
+test('a gauge is updated at collection', () => {
   const metrics = createMetrics();
   const size = metrics.gauge('size', 'Size.').of();
   let now = 1;
@@ -58,7 +58,7 @@ test('a gauge looked up at reading is as it is then', () => {
   assert.match(metrics.text(), /^size 5$/m);
 });
 
-test('what is no more is told of no more', () => {
+test('a detached series is not collected', () => {
   const metrics = createMetrics();
   const gauge = metrics.gauge('rooms', 'Rooms.', ['house']);
   const [a, b] = [['a'], ['b']];
@@ -67,7 +67,7 @@ test('what is no more is told of no more', () => {
   assert.deepEqual(metrics.text().split('\n').slice(2, -1), ['rooms{house="b"} 1']);
 });
 
-test('of two of one name the older is told of until it is no more', () => {
+test('of two series with the same labels the older one is collected until it is detached', () => {
   const metrics = createMetrics();
   const gauge = metrics.gauge('rooms', 'Rooms.', ['house']);
   const [older, newer] = [['a'], ['a']];
@@ -78,19 +78,19 @@ test('of two of one name the older is told of until it is no more', () => {
   assert.deepEqual(metrics.text().split('\n').slice(2, -1), ['rooms{house="a"} 2']);
 });
 
-test('a name is taken once', () => {
+test('a metric name can be registered once', () => {
   const metrics = createMetrics();
   metrics.gauge('a', 'A.');
   assert.throws(() => metrics.counter('a', 'A.'), /already registered/);
 });
 
-test('a scraper is answered in the format it asks for', () => {
+test('a scraper receives the format it accepts', () => {
   const metrics = createMetrics();
   assert.match(scrape(metrics, 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5').type, /openmetrics/);
   assert.match(scrape(metrics, '*/*').type, /^text\/plain; version=0\.0\.4/);
 });
 
-test('the pieces of a text are short, however many series there are, and make up the whole', () => {
+test('the chunks of a text are short, regardless of the number of series, and add up to it', () => {
   const metrics = createMetrics();
   const gauge = metrics.gauge('rooms', 'Rooms.', ['house']);
   for (let house = 0; house < 5000; house++) gauge.of(String(house)).set(house);

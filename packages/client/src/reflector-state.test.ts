@@ -23,22 +23,22 @@ const relisting = afterFailure(listed, expired('too old'));
 const lists: { name: string; state: ReflectorState; request: object }[] = [
   { name: 'the first list may come from a cache', state: fresh, request: { resourceVersion: '0', limit: 500 } },
   {
-    name: 'the first list is the newest state if that is asked for',
+    name: 'the first list is the most recent state if requested',
     state: initialState({ newest: true }),
     request: { resourceVersion: '', limit: 500 },
   },
   {
-    name: 'a later list is no older than what was seen, and is asked for whole',
+    name: 'a later list is not older than the last version and is unpaged',
     state: relisting,
     request: { resourceVersion: '7', resourceVersionMatch: 'NotOlderThan' },
   },
   {
-    name: 'a version the server has not reached is given up',
+    name: 'a version that the server has not reached is dropped',
     state: afterFailure(relisting, tooLargeResourceVersion(7, 3)),
     request: { resourceVersion: '', limit: 500 },
   },
   {
-    name: 'a list whose pages expire is asked for whole',
+    name: 'a list whose continue token expires is retried unpaged',
     state: afterFailure(fresh, expired('the token is too old')),
     request: { resourceVersion: '' },
   },
@@ -48,31 +48,31 @@ for (const { name, state, request } of lists) {
 }
 
 const nexts: { name: string; state: ReflectorState; error: unknown; next: ReflectorState['next'] }[] = [
-  { name: 'a watch that expired needs a list', state: listed, error: expired('too old'), next: 'list' },
+  { name: 'an expired watch requires a list', state: listed, error: expired('too old'), next: 'list' },
   {
-    name: 'a watch ahead of its server needs a list',
+    name: 'a watch ahead of its server requires a list',
     state: listed,
     error: tooLargeResourceVersion(7, 3),
     next: 'list',
   },
-  { name: 'garbage needs a list', state: listed, error: new GarbageError('?'), next: 'list' },
-  { name: 'a broken connection goes on', state: listed, error: new Error('reset'), next: 'watch' },
-  { name: 'a silent connection goes on', state: listed, error: new SilenceError('…'), next: 'watch' },
-  { name: 'a refusal for now goes on', state: listed, error: tooManyRequests('later', 1), next: 'watch' },
+  { name: 'an invalid event requires a list', state: listed, error: new GarbageError('?'), next: 'list' },
+  { name: 'a broken connection resumes the watch', state: listed, error: new Error('reset'), next: 'watch' },
+  { name: 'an idle connection resumes the watch', state: listed, error: new SilenceError('…'), next: 'watch' },
+  { name: 'a temporary error resumes the watch', state: listed, error: tooManyRequests('later', 1), next: 'watch' },
   {
-    name: 'a server that cannot stream is asked for a list',
+    name: 'a server without WatchList is listed',
     state: initialState({ stream: true }),
     error: invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', []),
     next: 'list',
   },
   {
-    name: 'a stream that never completes is replaced by a list',
+    name: 'a WatchList that never completes is replaced by a list',
     state: initialState({ stream: true }),
     error: new SilenceError('…'),
     next: 'list',
   },
   {
-    name: 'a stream that breaks is tried again',
+    name: 'a WatchList that breaks is retried',
     state: initialState({ stream: true }),
     error: new Error('reset'),
     next: 'stream',
@@ -82,7 +82,7 @@ for (const { name, state, error, next } of nexts) {
   test(name, () => assert.equal(afterFailure(state, error).next, next));
 }
 
-test('a watch that breaks at the same place again and again needs a list, one that cannot be opened does not', () => {
+test('a watch that repeatedly breaks at the same event requires a list; one that cannot connect does not', () => {
   const after = (times: number, error: unknown) =>
     Array.from({ length: times }).reduce<ReflectorState>((state) => afterFailure(state, error), listed).next;
   const broken = new TransportError('what is no event', { wasSent: true });
@@ -90,11 +90,11 @@ test('a watch that breaks at the same place again and again needs a list, one th
   assert.equal(after(50, new ConnectError('refused')), 'watch');
 });
 
-test('a watch goes on from the last version', () => {
+test('a watch resumes at the last version', () => {
   assert.deepEqual(watchRequest(listed, 300), { resourceVersion: '7', allowWatchBookmarks: true, timeoutSeconds: 300 });
 });
 
-test('the delay doubles from under a second to under a minute', () => {
+test('the backoff doubles from below a second to below a minute', () => {
   const random = seededRandom(1);
   let state = listed;
   for (let failures = 1; failures < 40; failures++) {
@@ -105,18 +105,18 @@ test('the delay doubles from under a second to under a minute', () => {
   }
 });
 
-test('a server that says how long to wait is obeyed', () => {
+test('a Retry-After of the server is respected', () => {
   const error = tooManyRequests('later', 90);
   assert.equal(delayMs(afterFailure(listed, error), error, seededRandom(1)), 90_000);
 });
 
-test('a watch that ends in due course is followed by another at once; one that ends at once is not', () => {
+test('a watch that times out is followed by another immediately; a watch that ends at once is not', () => {
   const random = seededRandom(1);
   assert.equal(delayMs(afterEnd(listed, { wasFruitful: true }), undefined, random), 0);
   assert.ok(delayMs(afterEnd(listed, { wasFruitful: false }), undefined, random) >= 800);
 });
 
-test('a watch that falls silent is followed by another at once, however often', () => {
+test('an idle watch is followed by another immediately, however often', () => {
   const silence = new SilenceError('…');
   let state = listed;
   for (let times = 0; times < 10; times++) state = afterFailure(state, silence);

@@ -22,10 +22,10 @@ function perform(server: HostileServer, { what, name }: { readonly what: string;
   else server.compact();
 }
 
-/** Longer than any back-off, time-out and silence taken together. */
+/** Longer than all backoffs and timeouts together. */
 const longMs = 30 * 60_000;
 
-test('a reflector hands on every change once and in order, whatever the transport does', async () => {
+test('a reflector delivers every change once and in order through all transport faults', async () => {
   const faults = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(
@@ -78,7 +78,7 @@ test('a reflector hands on every change once and in order, whatever the transpor
     ),
     { numRuns: 150 },
   );
-  // The property is about something only if all of this has happened.
+  // The property is meaningful only if all faults have occurred.
   const met = [...faults.keys()].sort();
   assert.deepEqual(
     met,
@@ -86,7 +86,7 @@ test('a reflector hands on every change once and in order, whatever the transpor
   );
 });
 
-test('an informer ends up with what the server has, and tells of each object a story without gaps', async () => {
+test('an informer converges to the state of the server and delivers a gapless sequence of events per object', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer(), fc.array(operation, { maxLength: 60 }), async (seed, operations) => {
       const clock = virtualClock();

@@ -37,7 +37,7 @@ const setOf = (metadata: object, spec: object = {}, status: object = {}) =>
     status,
   }) as KubernetesObject;
 
-/** Returns the delays of a write that fails again each time its backoff is over, in seconds. */
+/** Returns the delays in seconds of a write that fails again at the end of each backoff. */
 function delaysOf(error: unknown, { times = 12, id = 'create v1 Pod web' } = {}) {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
@@ -50,10 +50,10 @@ function delaysOf(error: unknown, { times = 12, id = 'create v1 Pod web' } = {})
 }
 
 const backoffs = [
-  { name: 'a refused write', error: denied, delays: [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300] },
+  { name: 'a rejected write', error: denied, delays: [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300] },
   { name: 'an invalid write', error: wrong, delays: [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300] },
   {
-    name: 'a refused deletion',
+    name: 'a rejected deletion',
     error: denied,
     id: 'remove v1 Pod web',
     delays: [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 30, 30],
@@ -64,7 +64,7 @@ const backoffs = [
     delays: [1, 2, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5],
   },
   {
-    name: 'a write at which the server failed',
+    name: 'a write with a server error',
     error: internalError('webhook'),
     delays: [0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24],
   },
@@ -74,18 +74,18 @@ const backoffs = [
     delays: [0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24],
   },
   {
-    name: 'a write without an answer',
+    name: 'a write without a response',
     error: new TransportError('reset', { wasSent: true }),
     delays: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
   },
 ];
 for (const { name, error, delays, ...options } of backoffs) {
-  test(`${name} is held back for longer each time`, () => {
+  test(`the backoff of ${name} grows each time`, () => {
     assert.deepEqual(delaysOf(error, options), delays);
   });
 }
 
-test('a write that succeeds begins with the first backoff when it is refused again', () => {
+test('a write that succeeds starts at the initial backoff when it is rejected again', () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
   refusals.refuse('web', 'x', denied);
@@ -96,7 +96,7 @@ test('a write that succeeds begins with the first backoff when it is refused aga
   assert.equal(refusals.held('web', 'x')?.retryInMs, 1000);
 });
 
-test('an old refusal does not count', () => {
+test('an old rejection is ignored', () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
   for (let time = 0; time < 5; time++) refusals.refuse('web', 'x', denied);
@@ -116,7 +116,7 @@ const intents = [
   { name: 'another object of its name', after: setOf({ generation: 1, uid: 'b' }), isHeld: false },
 ];
 for (const { name, after, isHeld } of intents) {
-  test(`${name} ${isHeld ? 'leaves a refused write held back' : 'lets a refused write be tried at once'}`, () => {
+  test(`${name} ${isHeld ? 'keeps a rejected write in backoff' : 'ends the backoff of a rejected write'}`, () => {
     const refusals = createRefusals(virtualClock());
     refusals.begin('web', setOf({ generation: 1 }));
     refusals.refuse('web', 'x', denied);
@@ -127,7 +127,7 @@ for (const { name, after, isHeld } of intents) {
   });
 }
 
-test('for a kind without generations another spec is another intent, and another status is not', () => {
+test('for a kind without generation another spec is another intent, another status is not', () => {
   const refusals = createRefusals(virtualClock());
   refusals.begin('web', setOf({}, { a: 1 }));
   refusals.refuse('web', 'x', denied);
@@ -137,7 +137,7 @@ test('for a kind without generations another spec is another intent, and another
   assert.equal(refusals.held('web', 'x'), undefined);
 });
 
-test('a key is due again when the first of its writes is', () => {
+test('a key is requeued at the end of its first backoff', () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
   refusals.refuse('web', 'x', denied);
@@ -206,7 +206,7 @@ const answers = [
   { name: 'a failure', error: internalError('x'), refused: false, byValidation: false, inconclusive: false },
 ];
 for (const { name, error, ...expected } of answers) {
-  test(`the answer of ${name} to a creation is classified`, () => {
+  test(`the response of ${name} to a create is classified`, () => {
     assert.deepEqual(
       {
         refused: isRefused(error),
@@ -218,6 +218,6 @@ for (const { name, error, ...expected } of answers) {
   });
 }
 
-test('a quota refuses an update for good, as no quota is released before it', () => {
+test('an exceeded quota rejects an update for good, because no quota is released before it', () => {
   assert.equal(isInconclusive(overQuota, patch(web, {})), false);
 });

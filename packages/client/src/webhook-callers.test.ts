@@ -64,7 +64,7 @@ const byToken = { token: 'secret' };
 const refused = '401 Unauthorized';
 
 const cases: readonly [name: string, callers: WebhookCallers, shown: Parameters<typeof answer>[1], answer: string][] = [
-  ['nobody without a certificate', byCertificate, {}, refused],
+  ['no client without a certificate', byCertificate, {}, refused],
   ['a certificate of the authority', byCertificate, { pair: apiServer }, '200'],
   ['no certificate of another authority', byCertificate, { pair: issued('kube-apiserver', authority) }, refused],
   ['a certificate of an allowed name', { ...byCertificate, names: ['kube-apiserver'] }, { pair: apiServer }, '200'],
@@ -73,10 +73,11 @@ const cases: readonly [name: string, callers: WebhookCallers, shown: Parameters<
   ['no other token', byToken, { token: 'secret2' }, refused],
   ['no certificate where there is only a token', byToken, { pair: apiServer }, refused],
   ['either of the two', { ...byCertificate, ...byToken }, { token: 'secret' }, '200'],
-  ['nobody by an empty token', { token: '' }, { token: '' }, refused],
-  ['everybody who converts', byCertificate, { path: '/convert' }, '200'],
-  ['everybody who asks for health', byCertificate, { path: '/healthz' }, '200'],
+  ['no client with an empty token', { token: '' }, { token: '' }, refused],
+  ['all clients on conversion', byCertificate, { path: '/convert' }, '200'],
+  ['all clients on health', byCertificate, { path: '/healthz' }, '200'],
 ];
 for (const [name, accepted, shown, expected] of cases) {
-  test(`a closed webhook server answers ${name}`, async () => assert.equal(await answer(accepted, shown), expected));
+  test(`a webhook server with authentication accepts ${name}`, async () =>
+    assert.equal(await answer(accepted, shown), expected));
 }

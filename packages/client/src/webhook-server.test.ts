@@ -64,7 +64,7 @@ const review = JSON.stringify({
   request: { uid: 'u', object: {} },
 });
 
-test('a review posted is a review answered, whatever its query says', async () => {
+test('a posted review is answered, regardless of its query', async () => {
   const { code, body } = await post('/allow?timeout=10s', review);
   assert.equal(code, 200);
   assert.deepEqual(JSON.parse(body).response, { uid: 'u', allowed: true });
@@ -72,9 +72,9 @@ test('a review posted is a review answered, whatever its query says', async () =
 
 const refusals: { name: string; path: string; body: string; options?: RequestOptions; code: number }[] = [
   { name: 'an unknown path is not found', path: '/nowhere', body: review, code: 404 },
-  { name: 'a name every object has is no path', path: '/constructor', body: review, code: 404 },
-  { name: 'what is no JSON is a bad request', path: '/allow', body: '{', code: 400 },
-  { name: 'what is no review is a bad request', path: '/allow', body: '{}', code: 400 },
+  { name: 'an inherited property name is not a path', path: '/constructor', body: review, code: 404 },
+  { name: 'invalid JSON is a bad request', path: '/allow', body: '{', code: 400 },
+  { name: 'an object that is not a review is a bad request', path: '/allow', body: '{}', code: 400 },
   { name: 'a review is posted, not put', path: '/allow', body: review, options: { method: 'PUT' }, code: 405 },
   {
     name: 'a body of another type is not read',
@@ -83,19 +83,19 @@ const refusals: { name: string; path: string; body: string; options?: RequestOpt
     options: { headers: { 'content-type': 'text/plain' } },
     code: 415,
   },
-  { name: 'a body of any size is not read', path: '/allow', body: ' '.repeat(8 * 2 ** 20), code: 413 },
-  { name: 'a webhook that breaks breaks nothing else', path: '/broken', body: review, code: 500 },
+  { name: 'an oversized body is not read', path: '/allow', body: ' '.repeat(8 * 2 ** 20), code: 413 },
+  { name: 'a webhook that throws does not affect others', path: '/broken', body: review, code: 500 },
 ];
 for (const { name, path, body, options, code } of refusals) {
   test(name, async () => assert.equal((await post(path, body, options)).code, code));
 }
 
-test('whoever asks whether it is there is told so', async () => {
+test('the health endpoint responds', async () => {
   const { code, body } = await post('/healthz', '', { method: 'GET' });
   assert.deepEqual([code, body], [200, '']);
 });
 
-test('a new certificate serves new connections, and one that does not fit its key serves none', async () => {
+test('new connections use a new certificate, but not one that does not match its key', async () => {
   assert.equal((await post('/allow', review)).servedBy, 'first');
   const next = issue('second');
   served = { certificate: next.certificate, key: issue('other').key };

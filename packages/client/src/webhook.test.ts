@@ -28,7 +28,7 @@ async function ask(webhook: Webhook, request: object = {}) {
 const patchIn = ({ patch }: { [field: string]: unknown }) =>
   JSON.parse(Buffer.from(String(patch), 'base64').toString());
 
-test('what is allowed is allowed, with what there is to say', async () => {
+test('an allowed request is allowed with its warnings', async () => {
   assert.deepEqual(await ask(admission(() => allow())), { uid: 'u', allowed: true });
   assert.deepEqual(await ask(admission(() => allow(['soon gone']))), {
     uid: 'u',
@@ -37,7 +37,7 @@ test('what is allowed is allowed, with what there is to say', async () => {
   });
 });
 
-test('what is denied says why', async () => {
+test('a denied request has a reason', async () => {
   const { allowed, status } = await ask(admission(() => deny('not on Fridays')));
   assert.equal(allowed, false);
   assert.deepEqual(status, {
@@ -51,7 +51,7 @@ test('what is denied says why', async () => {
   });
 });
 
-test('a changed object is answered as a patch, an unchanged one without', async () => {
+test('a mutated object is returned as a patch, an unchanged one without', async () => {
   const filled = defaulting<ConfigMap>((found) => ({ ...found, data: { ...found.data, added: 'yes' } }));
   const response = await ask(filled);
   assert.equal(response['patchType'], 'JSONPatch');
@@ -59,7 +59,7 @@ test('a changed object is answered as a patch, an unchanged one without', async 
   assert.deepEqual(await ask(admission<ConfigMap>((request) => change(request.object!))), { uid: 'u', allowed: true });
 });
 
-test('every fault of an object is named', async () => {
+test('every field error is reported', async () => {
   const response = await ask(
     validating<ConfigMap>(function* () {
       yield invalid('data.b', 'c', 'must be d');
@@ -71,7 +71,7 @@ test('every fault of an object is named', async () => {
   assert.match(message, /ConfigMap "a" is invalid: \[data\.b: .*must be d, data\.e: .*must be g\]/);
 });
 
-test('a deletion has no object to fill in or find fault with', async () => {
+test('a deletion is neither defaulted nor validated', async () => {
   const deletion = { object: null, oldObject: object, operation: 'DELETE' };
   const never = () => assert.fail('asked');
   assert.equal((await ask(defaulting(never), deletion))['allowed'], true);
@@ -87,7 +87,7 @@ test('a deletion has no object to fill in or find fault with', async () => {
   assert.equal('object' in (seen as object), false);
 });
 
-test('what a handler throws is a refusal: its own Status, or 500', async () => {
+test('an error of a handler denies the request: with its own Status, or 500', async () => {
   const throwing = (error: unknown) =>
     ask(
       admission(() => {
@@ -100,7 +100,7 @@ test('what a handler throws is a refusal: its own Status, or 500', async () => {
   assert.deepEqual([broken['allowed'], (broken['status'] as { code: number }).code], [false, 500]);
 });
 
-test('what is no review is refused', async () => {
+test('an object that is not a review is rejected', async () => {
   const webhook = admission(() => allow());
   for (const review of [null, 7, {}, { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' }]) {
     await assert.rejects(webhook(review), { code: 400 });
@@ -109,7 +109,7 @@ test('what is no review is refused', async () => {
   await assert.rejects(webhook(old), { code: 400 });
 });
 
-test('objects are converted, those of the right version left alone', async () => {
+test('objects are converted, those of the desired version unchanged', async () => {
   const upgrade = conversion((found) => ({ ...found, spec: { size: found['size'] } }));
   const request = {
     uid: 'u',
@@ -128,7 +128,7 @@ test('objects are converted, those of the right version left alone', async () =>
   assert.deepEqual(response.result, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' });
 });
 
-test('a conversion that fails converts nothing and says why', async () => {
+test('a failed conversion returns no objects and the reason', async () => {
   const review = {
     kind: 'ConversionReview',
     apiVersion: 'apiextensions.k8s.io/v1',

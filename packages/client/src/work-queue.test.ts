@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { defaultRateLimiter, exponentialBackOff, tokenBucket } from './rate-limiter.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
-/** What is taken without waiting for anything to be added. */
+/** Returns the keys that are available without waiting. */
 async function takeAll(queue: WorkQueue): Promise<string[]> {
   const taken: string[] = [];
   while (queue.depth > 0) {
@@ -16,13 +16,13 @@ async function takeAll(queue: WorkQueue): Promise<string[]> {
   return taken;
 }
 
-test('a key is in the queue once, in the order it first came', async () => {
+test('a key is queued once, in the order of its first addition', async () => {
   const queue = createWorkQueue(virtualClock());
   for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
   assert.deepEqual(await takeAll(queue), ['a', 'b', 'c']);
 });
 
-test('a key added while it is worked on comes back when that is done, not before', async () => {
+test('a key added while it is processed is queued again when it is done', async () => {
   const queue = createWorkQueue(virtualClock());
   queue.add('a');
   assert.equal(await queue.take(), 'a');
@@ -33,7 +33,7 @@ test('a key added while it is worked on comes back when that is done, not before
   assert.deepEqual(await takeAll(queue), ['a']);
 });
 
-test('whoever waits is given the next key', async () => {
+test('a waiting worker receives the next key', async () => {
   const queue = createWorkQueue(virtualClock());
   const first = queue.take();
   const second = queue.take();
@@ -42,7 +42,7 @@ test('whoever waits is given the next key', async () => {
   assert.deepEqual(await Promise.all([first, second]), ['a', 'b']);
 });
 
-test('changes go before the background, and a change promotes a key', async () => {
+test('changes precede background keys, and a change promotes a key', async () => {
   const queue = createWorkQueue(virtualClock());
   queue.add('a', 'background');
   queue.add('b', 'background');
@@ -51,14 +51,14 @@ test('changes go before the background, and a change promotes a key', async () =
   assert.deepEqual(await takeAll(queue), ['c', 'b', 'a']);
 });
 
-test('the background gets a turn however many changes there are', async () => {
+test('background keys do not starve', async () => {
   const queue = createWorkQueue(virtualClock());
   queue.add('patient', 'background');
   for (let index = 0; index < 100; index++) queue.add(`busy-${index}`);
   assert.equal((await takeAll(queue)).indexOf('patient'), 8);
 });
 
-test('a delayed key comes at its time, or when it is added; the earlier of two delays counts', async () => {
+test('a delayed key is queued at its time or when it is added; the earlier of two delays wins', async () => {
   const clock = virtualClock();
   const queue = createWorkQueue(clock);
   queue.addAfter('a', 1000);
@@ -76,7 +76,7 @@ test('a delayed key comes at its time, or when it is added; the earlier of two d
   assert.deepEqual(await takeAll(queue), ['b']);
 });
 
-test('a clock that is put back or forward delays nothing, and hurries nothing', async () => {
+test('adjustments of the wall clock do not affect delays', async () => {
   const world = virtualClock();
   let aheadMs = 0;
   const queue = createWorkQueue({ ...world, now: () => world.now() + aheadMs });
@@ -91,7 +91,7 @@ test('a clock that is put back or forward delays nothing, and hurries nothing', 
   assert.deepEqual(await takeAll(queue), ['b']);
 });
 
-test('each failure of a key makes it wait twice as long, until it is forgotten', () => {
+test('each failure doubles the delay of a key until forget is called', () => {
   const limiter = exponentialBackOff();
   const waits = Array.from({ length: 20 }, () => limiter.delayMs('a'));
   assert.deepEqual(waits.slice(0, 4), [5, 10, 20, 40]);
@@ -102,7 +102,7 @@ test('each failure of a key makes it wait twice as long, until it is forgotten',
   assert.equal(limiter.delayMs('a'), 5);
 });
 
-test('a bucket gives its burst at once and then so many a second', () => {
+test('a token bucket allows its burst immediately and then its rate', () => {
   const clock = virtualClock();
   const bucket = tokenBucket(clock, { perSecond: 10, burst: 2 });
   assert.deepEqual([bucket.reserveMs(), bucket.reserveMs(), bucket.reserveMs(), bucket.reserveMs()], [0, 0, 100, 200]);
@@ -118,7 +118,7 @@ test('many keys that fail together are spread over time', () => {
   assert.equal(waits[119], 2000);
 });
 
-test('a closed queue takes in nothing, and ends when it is empty', async () => {
+test('a queue that is shut down accepts no keys, and ends when it is empty', async () => {
   const clock = virtualClock();
   const queue = createWorkQueue(clock);
   queue.add('a');
@@ -130,7 +130,7 @@ test('a closed queue takes in nothing, and ends when it is empty', async () => {
   assert.equal(await queue.take(), undefined);
 });
 
-test('draining waits for what waits and for what is worked on', async () => {
+test('draining waits for queued keys and keys in progress', async () => {
   const clock = virtualClock();
   const queue = createWorkQueue(clock);
   queue.add('a');
@@ -147,7 +147,7 @@ test('draining waits for what waits and for what is worked on', async () => {
   await drained;
 });
 
-test('an observer sees depth, waits, work and retries', async () => {
+test('an observer receives depth, waits, work and retries', async () => {
   const clock = virtualClock();
   const seen: string[] = [];
   let startTimes: () => Iterable<number> = () => [];
@@ -173,7 +173,7 @@ test('an observer sees depth, waits, work and retries', async () => {
   assert.deepEqual(seen, ['added, 1', 'taken after 7, 0', 'retried', 'done in 3']);
 });
 
-test('what is given out is what was added and is due, once, and nothing is lost', async () => {
+test('every added key is returned once when it is due, and none is lost', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('add'), key: fc.nat(9), priority: fc.constantFrom('change', 'background') }),
     fc.record({ do: fc.constant('later'), key: fc.nat(9), priority: fc.constantFrom('change', 'background') }),

@@ -4,7 +4,7 @@ import { virtualClock } from '@kruise/values/virtual-clock';
 import { createWorkQueue } from './work-queue.ts';
 import { runWorkers } from './workers.ts';
 
-test('what fails is tried again, what asks for it is looked at again, and a stop lets work end', async () => {
+test('failed keys are retried, keys are requeued on request, and a stop waits for work in progress', async () => {
   const clock = virtualClock();
   const queue = createWorkQueue(clock);
   const stop = new AbortController();
@@ -41,7 +41,7 @@ test('what fails is tried again, what asks for it is looked at again, and a stop
   await done;
 });
 
-test('no key is worked on by two at a time, and no more keys than there are workers', async () => {
+test('a key has one worker at a time, and no more keys are in progress than there are workers', async () => {
   const clock = virtualClock();
   const queue = createWorkQueue(clock);
   const stop = new AbortController();
@@ -59,7 +59,7 @@ test('no key is worked on by two at a time, and no more keys than there are work
         most = Math.max(most, active.size);
         const pass = (passes.get(key) ?? 0) + 1;
         passes.set(key, pass);
-        // What is added while it is worked on comes back when that is done.
+        // A key that is added while it is processed is queued again.
         if (pass === 1) queue.add(key);
         await new Promise((resolve) => setImmediate(resolve));
         active.delete(key);

@@ -14,14 +14,14 @@ import type { Clock } from '@kruise/values/clock';
 import { randomInteger, seededRandom } from '@kruise/values/random';
 import { systemClock } from '@kruise/values/system';
 
-/** The machine's time, a hundred times as fast: back-offs and time-outs of minutes take a second. */
+/** The system clock, a hundred times as fast: backoffs and timeouts of minutes take a second. */
 const hurriedClock: Clock = {
   now: () => systemClock.now() * 100,
   elapsedMs: () => systemClock.elapsedMs() * 100,
   setTimer: (delayMs, callback, signal) => systemClock.setTimer(delayMs / 100, callback, signal),
 };
 
-/** A way to a port on which connections break after any number of bytes, until it is mended. */
+/** A relay to a port whose connections break after a random number of bytes, until it is repaired. */
 async function brittleWay(port: number, seed: number) {
   const random = seededRandom(seed);
   const sockets = new Set<Socket>();
@@ -64,7 +64,7 @@ async function brittleWay(port: number, seed: number) {
   };
 }
 
-test('over a network that breaks again and again, an informer ends up with what the server has', async () => {
+test('an informer converges to the state of the server over an unreliable network', async () => {
   await using server = await startTestServer({ https: true });
   const way = await brittleWay(Number(new URL(server.url).port), 1);
   const folder = mkdtempSync(join(tmpdir(), 'kruise-test-'));
@@ -93,7 +93,7 @@ test('over a network that breaks again and again, an informer ends up with what 
   });
 
   const reference = (index: number) => ({ namespace: 'default', name: `object-${index % 40}` });
-  // What is gone by then cannot be changed or deleted; that is as good a write as any.
+  // An object that is gone cannot be changed or deleted; the write is then skipped.
   const ignoreMissing = (error: unknown) => assert.ok(isNotFound(error));
   const filling = { data: { text: 'x'.repeat(500) } };
   for (let index = 0; index < 400; index++) {

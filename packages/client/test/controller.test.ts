@@ -34,7 +34,7 @@ import type { Instant } from '@kruise/values/time';
 import fc from 'fast-check';
 import { type Cluster, startCluster } from './cluster.ts';
 
-/** A set of ConfigMaps: as many as the Service it belongs to says, and one more or less at a time costs a creation. */
+/** A set of ConfigMaps with the number of members in its Service; each difference is one create or delete. */
 type Observed = { readonly set: Service; readonly members: readonly ConfigMap[] };
 
 const wantedOf = ({ metadata }: Service) => Number(metadata.annotations?.['members'] ?? 0);
@@ -108,12 +108,12 @@ async function membersIn({ client }: Cluster): Promise<readonly ConfigMap[]> {
 
 const pauses = [
   {
-    name: 'a key that rests sees changes in a row together, the last of them included',
+    name: 'a throttled key coalesces consecutive changes, including the last',
     pause: { restMs: 1000 },
     sees: ['0 at 0', '3 at 1000'],
   },
   {
-    name: 'a key that is looked at later sees all that happened meanwhile',
+    name: 'a delayed key sees all changes of the delay',
     pause: { delayMs: 1000 },
     sees: ['3 at 1000'],
   },
@@ -148,7 +148,7 @@ for (const { name, pause, sees } of pauses) {
   });
 }
 
-test('a key rests no longer for a clock that is put back', async () => {
+test('a key is not throttled longer if the clock is set back', async () => {
   const cluster = await startCluster();
   let aheadMs = 0;
   const clock = { ...cluster.clock, now: () => cluster.clock.now() + aheadMs };
@@ -177,7 +177,7 @@ test('a key rests no longer for a clock that is put back', async () => {
   await cluster.close();
 });
 
-test('a decision can say how long its key rests', async () => {
+test('a decision can set the minimum interval of its key', async () => {
   const cluster = await startCluster();
   const seen: number[] = [];
   const resting = defineController({
@@ -209,7 +209,7 @@ test('a decision can say how long its key rests', async () => {
   await cluster.close();
 });
 
-test('news is told once what it is about is written, and not before', async () => {
+test('events are recorded after the writes that they are about', async () => {
   const cluster = await startCluster();
   await cluster.client.create(service, setNamed('web', 1));
   let refusals = 2;
@@ -242,7 +242,7 @@ test('news is told once what it is about is written, and not before', async () =
   await cluster.close();
 });
 
-test('what the caches cannot tell is asked for before the decision, and a failure to is tried again', async () => {
+test('live data is fetched before the decision, and a failed fetch is retried', async () => {
   const cluster = await startCluster();
   let failures = 1;
   const asking = defineController({
@@ -271,7 +271,7 @@ test('what the caches cannot tell is asked for before the decision, and a failur
   await cluster.close();
 });
 
-test('a controller brings about what is wanted, reports it, and follows what changes', async () => {
+test('a controller creates the desired state, reports it, and follows changes', async () => {
   const cluster = await startCluster();
   const { client } = cluster;
   await client.create(service, setNamed('web', 5));
@@ -298,7 +298,7 @@ test('a controller brings about what is wanted, reports it, and follows what cha
   await cluster.close();
 });
 
-test('nothing is written where nothing has to change', async () => {
+test('nothing is written if nothing changes', async () => {
   const cluster = await startCluster();
   await cluster.client.create(service, setNamed('web', 3));
   const running = run(cluster, [members]);
@@ -310,7 +310,7 @@ test('nothing is written where nothing has to change', async () => {
   await cluster.close();
 });
 
-test('a status that says the same in more words is not written', async () => {
+test('an equivalent status is not written', async () => {
   const cluster = await startCluster();
   await cluster.client.create(service, setNamed('web', 1));
   const wordy = defineController({
@@ -335,7 +335,7 @@ test('a status that says the same in more words is not written', async () => {
   await cluster.close();
 });
 
-/** A transport whose requests fail, are answered late, or break off after they were carried out. */
+/** A transport whose requests fail, are delayed, or lose their response. */
 function troubled(transport: Transport, { clock }: Cluster, seed: number) {
   const random = seededRandom(seed);
   let isCalm = false;
@@ -359,7 +359,7 @@ function troubled(transport: Transport, { clock }: Cluster, seed: number) {
   };
 }
 
-test('however often it is killed, and whatever fails, it ends with exactly what is wanted', async () => {
+test('a controller converges to the desired state through crashes and failures', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer(),
@@ -379,7 +379,7 @@ test('however often it is killed, and whatever fails, it ends with exactly what 
             { metadata: { annotations } },
             { type: 'merge' },
           );
-          // As good as killed: it stops at whatever it is doing.
+          // A simulated crash: the controller stops at its current action.
           void running.stop();
           running = run(cluster, [members], { client });
         }
@@ -395,7 +395,7 @@ test('however often it is killed, and whatever fails, it ends with exactly what 
   );
 });
 
-/** A transport whose watches tell of members late. */
+/** A transport with delayed watch events of members. */
 function tardy({ request, watch }: Transport, { clock }: Cluster): Transport {
   return {
     request,
@@ -408,7 +408,7 @@ function tardy({ request, watch }: Transport, { clock }: Cluster): Transport {
   };
 }
 
-/** How many members of a set there are at the most in a minute, where the controller reaches the server in some way. */
+/** Returns the maximum number of members within a minute through a transport. */
 async function mostMembers(wanted: number, reach: (transport: Transport, cluster: Cluster) => Transport) {
   const cluster = await startCluster();
   let most = 0;
@@ -423,11 +423,11 @@ async function mostMembers(wanted: number, reach: (transport: Transport, cluster
   return most;
 }
 
-test('no more is made than is wanted, however slowly the caches follow', async () => {
+test('a controller with slow caches creates no more than desired', async () => {
   assert.equal(await mostMembers(8, tardy), 8);
 });
 
-/** A transport that loses every other answer to a creation. */
+/** A transport that loses every other response to a create. */
 function forgetful({ request, watch }: Transport): Transport {
   let creations = 0;
   return {
@@ -441,7 +441,7 @@ function forgetful({ request, watch }: Transport): Transport {
   };
 }
 
-test('no more is made than is wanted, though answers are lost and the caches follow slowly', async () => {
+test('a controller with lost responses and slow caches creates no more than desired', async () => {
   for (const wanted of [1, 5]) {
     const most = await mostMembers(wanted, (transport, cluster) => tardy(forgetful(transport), cluster));
     assert.equal(most, wanted);
@@ -479,7 +479,7 @@ test('a finalizer keeps an object until the controller has cleaned up', async ()
   await cluster.close();
 });
 
-test('a change of another kind wakes the keys it maps to, and one can look again later', async () => {
+test('an event of another kind enqueues the mapped keys, and a key can be requeued after a delay', async () => {
   const passes: string[] = [];
   const cluster = await startCluster();
   const { client, clock } = cluster;
@@ -504,7 +504,7 @@ test('a change of another kind wakes the keys it maps to, and one can look again
   await cluster.close();
 });
 
-test('what fails is tried again later each time, told, and counted', async () => {
+test('a failed key is retried with backoff, logged and counted', async () => {
   const cluster = await startCluster();
   const { client, clock, random } = cluster;
   const errors: string[] = [];
@@ -538,7 +538,7 @@ test('what fails is tried again later each time, told, and counted', async () =>
   await cluster.close();
 });
 
-test('where nothing comes of what was to be done, something else is', async () => {
+test('fallback actions run if the actions had no effect', async () => {
   const cluster = await startCluster();
   const { client, clock, random } = cluster;
   const impossible = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'Not A Name', namespace: 'default' } };
@@ -562,13 +562,13 @@ test('where nothing comes of what was to be done, something else is', async () =
   await cluster.close();
 });
 
-test('killed after any number of requests and started anew, it finishes the job', async () => {
+test('a controller that is killed after any number of requests and restarted completes its work', async () => {
   for (let lives = 0; lives < 14; lives++) {
     const cluster = await startCluster();
     await cluster.client.create(service, setNamed('web', 5));
     const { transport } = cluster.client;
     let left = lives;
-    // A dead process asks nothing more, and hears no answers.
+    // A killed process sends no requests and receives no responses.
     const dying = createClient({
       watch: transport.watch,
       request: (request) =>
@@ -590,7 +590,7 @@ test('killed after any number of requests and started anew, it finishes the job'
   }
 });
 
-test('of two replicas one works, and the other goes on when it stops', async () => {
+test('one of two replicas works, and the other takes over when it stops', async () => {
   const cluster = await startCluster();
   const { client, clock, random } = cluster;
   const registry = createMetrics();
@@ -632,7 +632,7 @@ test('of two replicas one works, and the other goes on when it stops', async () 
   await cluster.close();
 });
 
-test('one whose server is gone stops all the same, and soon', async () => {
+test('a controller stops soon even if its server is unreachable', async () => {
   const cluster = await startCluster();
   const { client, clock, random } = cluster;
   const { transport } = client;
@@ -661,7 +661,7 @@ test('one whose server is gone stops all the same, and soon', async () => {
   await cluster.close();
 });
 
-/** A transport whose watches of ConfigMaps tell nothing. */
+/** A transport whose ConfigMap watches send nothing. */
 function deaf({ request, watch }: Transport): Transport {
   async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
     await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
@@ -669,7 +669,7 @@ function deaf({ request, watch }: Transport): Transport {
   return { request, watch: (asked) => (asked.path.endsWith('/configmaps') ? silence(asked.signal) : watch(asked)) };
 }
 
-test('who leads from the first lists each kind once, and who stands by once more when it leads', async () => {
+test('the first leader lists each kind once, and a standby once more when it becomes leader', async () => {
   const cluster = await startCluster();
   const { client, clock, random } = cluster;
   const replica = (identity: string) => {
@@ -706,7 +706,7 @@ test('who leads from the first lists each kind once, and who stands by once more
   await cluster.close();
 });
 
-test('a new leader does not do again what the last one did, though it has not been told of it', async () => {
+test('a new leader does not repeat the writes of the last one, although its watch lags', async () => {
   const cluster = await startCluster();
   const { client, clock, random } = cluster;
   const replica = (identity: string, own: Client) => {
@@ -732,7 +732,7 @@ test('a new leader does not do again what the last one did, though it has not be
   await cluster.close();
 });
 
-test('a kind that is read without being named is waited for', async () => {
+test('a controller waits for the cache of an undeclared kind', async () => {
   const cluster = await startCluster();
   const seen: number[] = [];
   const curious = defineController({
@@ -753,7 +753,7 @@ test('a kind that is read without being named is waited for', async () => {
   await cluster.close();
 });
 
-test('work without an object of its own is begun at the start', async () => {
+test('initial keys are reconciled at the start without an object', async () => {
   const cluster = await startCluster();
   const rounds: number[] = [];
   const collector = defineController({

@@ -29,7 +29,7 @@ function codeOf(port: number, path: string, token?: string): Promise<number | un
   });
 }
 
-test('metrics are for those whom the API server grants them, health is for everyone', async () => {
+test('metrics require authorization by the API server, health endpoints do not', async () => {
   await using server = await startTestServer();
   const { client } = server;
   const account = { namespace: 'default', name: 'scraper' };

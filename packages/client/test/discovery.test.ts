@@ -37,7 +37,7 @@ async function define(client: Client): Promise<void> {
 for (const https of [false, true]) {
   const way = https ? 'over HTTPS' : 'in process';
 
-  test(`${way}, discovery tells every kind, the preferred version first`, async () => {
+  test(`${way}, discovery returns every kind, the preferred version first`, async () => {
     await using server = await startTestServer(https ? { https } : {});
     await define(server.client);
 
@@ -58,7 +58,7 @@ for (const https of [false, true]) {
     assert.ok(!preferred.includes('horizontalpodautoscalers.v1.autoscaling'));
   });
 
-  test(`${way}, objects of a kind that was discovered are made, listed and deleted`, async () => {
+  test(`${way}, objects of a discovered kind are created, listed and deleted`, async () => {
     await using server = await startTestServer(https ? { https } : {});
     const { client } = server;
     await define(client);
@@ -78,7 +78,7 @@ for (const https of [false, true]) {
   });
 }
 
-test('a server that cannot tell everything at once is asked group by group', async () => {
+test('a server without aggregated discovery is asked group by group', async () => {
   await using server = await startTestServer({ https: true });
   const { transport } = server.client;
   const plain = (request: ApiRequest): ApiRequest => ({ ...request, accept: 'application/json' });
@@ -91,7 +91,7 @@ test('a server that cannot tell everything at once is asked group by group', asy
   assert.deepEqual(preferredKinds(told.kinds).map(nameOf).sort(), preferredKinds(atOnce.kinds).map(nameOf).sort());
 });
 
-test('a group that will not tell is a failure of its own', async () => {
+test('a group whose discovery fails is reported as a failure', async () => {
   await using server = await startTestServer({ https: true });
   const { transport } = server.client;
   const old = createClient({
@@ -111,7 +111,7 @@ test('a group that will not tell is a failure of its own', async () => {
   assert.ok(kinds.some(({ plural }) => plural === 'deployments'));
 });
 
-test('a client of metadata alone receives nothing else over the network', async () => {
+test('a metadata-only client receives only metadata over the network', async () => {
   await using server = await startTestServer({ https: true });
   const { client } = server;
   const reference = { name: 'settings', namespace: 'default' };

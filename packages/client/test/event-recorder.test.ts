@@ -26,7 +26,7 @@ async function recording(cluster: Cluster, client = cluster.client) {
 
 const eventsOf = async ({ client }: Cluster) => (await client.list(event, { namespace: 'default' })).items;
 
-test('an event says what happened to what, who says so, and when', async () => {
+test('an event has its object, reason, source and time', async () => {
   const cluster = await startCluster();
   const { about, tell, recorder } = await recording(cluster);
   tell('all is well');
@@ -50,7 +50,7 @@ test('an event says what happened to what, who says so, and when', async () => {
   await cluster.close();
 });
 
-test('what two tell of one object at the same time is written of both', async () => {
+test('concurrent events of two recorders about one object are both written', async () => {
   const cluster = await startCluster();
   const [one, other] = [await recording(cluster), await recording(cluster)];
   one.tell('one');
@@ -61,7 +61,7 @@ test('what two tell of one object at the same time is written of both', async ()
   await cluster.close();
 });
 
-test('the same event again is counted', async () => {
+test('a repeated event increments the count', async () => {
   const cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
   for (let time = 0; time < 3; time++) {
@@ -78,7 +78,7 @@ test('the same event again is counted', async () => {
   await cluster.close();
 });
 
-test('the same event of two parts of an object is two', async () => {
+test('the same event about two fields of an object is two events', async () => {
   const cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
   tell('Started', { fieldPath: 'spec.containers{a}' });
@@ -89,7 +89,7 @@ test('the same event of two parts of an object is two', async () => {
   await cluster.close();
 });
 
-test('a counted event that has been deleted is written anew', async () => {
+test('a counted event that was deleted is created again', async () => {
   const cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
   tell('again');
@@ -104,7 +104,7 @@ test('a counted event that has been deleted is written anew', async () => {
   await cluster.close();
 });
 
-test('the tenth of those that differ only in their message, and all after it, become one', async () => {
+test('the tenth and further events that differ only in their message are aggregated', async () => {
   const cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
   for (let index = 1; index <= 15; index++) tell(`number ${index}`);
@@ -116,7 +116,7 @@ test('the tenth of those that differ only in their message, and all after it, be
   await cluster.close();
 });
 
-test('an object that is told about without end is told about once in five minutes', async () => {
+test('the spam filter limits an object to one event in five minutes', async () => {
   const cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
   for (let index = 0; index < 100; index++) tell('spam');
@@ -134,7 +134,7 @@ test('an object that is told about without end is told about once in five minute
   await cluster.close();
 });
 
-test('what is too much of one object leaves room for others', async () => {
+test('events of one object do not displace those of others', async () => {
   const cluster = await startCluster();
   const { about, tell, recorder, errors } = await recording(cluster);
   for (let index = 0; index < 5000; index++) tell(`number ${index}`);
@@ -145,7 +145,7 @@ test('what is too much of one object leaves room for others', async () => {
   await cluster.close();
 });
 
-test('an event is of when it happened, not of when it was written', async () => {
+test('an event has the time of its occurrence, not of its write', async () => {
   const cluster = await startCluster();
   let refusals = 1;
   const { transport } = cluster.client;
@@ -164,7 +164,7 @@ test('an event is of when it happened, not of when it was written', async () => 
   await cluster.close();
 });
 
-test('what goes wrong is told, however much went well before', async () => {
+test('warnings are recorded after many normal events', async () => {
   const cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
   for (let index = 0; index < 100; index++) tell(`number ${index}`);
@@ -174,7 +174,7 @@ test('what goes wrong is told, however much went well before', async () => {
   await cluster.close();
 });
 
-test('a server that fails is asked again, and nobody waits for it', async () => {
+test('recording is retried in the background if the server fails', async () => {
   const cluster = await startCluster();
   let failures = 3;
   const { transport } = cluster.client;
@@ -196,7 +196,7 @@ test('a server that fails is asked again, and nobody waits for it', async () => 
   await cluster.close();
 });
 
-test('what is refused is said, unless it is for its namespace being deleted or gone', async () => {
+test('a rejected event is reported, unless its namespace is terminating or gone', async () => {
   const cluster = await startCluster();
   const refusals = [
     failure({ code: 403, reason: 'Forbidden', message: 'no' }),
@@ -225,7 +225,7 @@ test('what is refused is said, unless it is for its namespace being deleted or g
   await cluster.close();
 });
 
-test('events of objects that have no uid are told apart by their names', async () => {
+test('events of objects without uid are distinguished by name', async () => {
   const cluster = await startCluster();
   const { about, tell, recorder } = await recording(cluster);
   for (const name of ['one', 'other']) tell('here', { about: { ...about, metadata: { name } } });
@@ -237,7 +237,7 @@ test('events of objects that have no uid are told apart by their names', async (
   await cluster.close();
 });
 
-test('what is too much to be written is dropped and said', async () => {
+test('events beyond the queue limit are dropped and reported', async () => {
   const cluster = await startCluster();
   const stuck = createClient({ ...cluster.client.transport, request: () => new Promise(() => {}) });
   const { about, tell, errors } = await recording(cluster, stuck);

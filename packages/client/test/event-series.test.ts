@@ -32,7 +32,7 @@ async function recording(cluster: Cluster, client = cluster.client) {
 
 const eventsOf = async ({ client }: Cluster) => (await client.list(event, { namespace: 'default' })).items;
 
-test('an event says what happened to what, what was done, who says so, and when', async () => {
+test('an event has its object, action, reason, source and time', async () => {
   await using cluster = await startCluster();
   const { regarding, tell, recorder } = await recording(cluster);
   tell('all is well', { related: regarding });
@@ -54,7 +54,7 @@ test('an event says what happened to what, what was done, who says so, and when'
   for (const reference of [written?.regarding, written?.related]) assert.equal(reference?.uid, regarding.metadata.uid);
 });
 
-test('what happens again is a series, whatever is noted of it, of which the second is written at once', async () => {
+test('a repeated event is a series, regardless of its note, and the second occurrence is written immediately', async () => {
   await using cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
   tell('once');
@@ -68,7 +68,7 @@ test('what happens again is a series, whatever is noted of it, of which the seco
   assert.equal(written?.series?.lastObservedTime, '2026-01-01T00:00:01.000000Z');
 });
 
-test('how often it has happened is written when it has rested', async () => {
+test('the count of a series is written when it is finished', async () => {
   await using cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
   for (let round = 0; round < 2; round++) tell('again');
@@ -84,7 +84,7 @@ test('how often it has happened is written when it has rested', async () => {
   assert.equal((await eventsOf(cluster)).length, 2);
 });
 
-test('what differs in reason, action or object is told apart', async () => {
+test('events with another reason, action or object are separate', async () => {
   await using cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
   const other = await cluster.client.get(namespace, { name: 'kube-system' });
@@ -96,7 +96,7 @@ test('what differs in reason, action or object is told apart', async () => {
   assert.equal((await eventsOf(cluster)).length, 4);
 });
 
-test('an event that cannot be written for now is written later', async () => {
+test('an event that cannot be written is retried', async () => {
   await using cluster = await startCluster();
   let isDown = true;
   const { transport } = cluster.client;
@@ -116,7 +116,7 @@ test('an event that cannot be written for now is written later', async () => {
   );
 });
 
-test('an event that is refused is dropped, and that is told', async () => {
+test('a rejected event is dropped and reported', async () => {
   await using cluster = await startCluster();
   const { tell, recorder, errors } = await recording(cluster);
   tell('nobody may say this', { reason: '' });

@@ -14,7 +14,7 @@ const named = (name: string, data: Record<string, string> = {}): Partial<ConfigM
 
 for (const stream of [false, true]) {
   const how = stream ? 'streamed' : 'listed';
-  test(`what is ${how} and what changes after it is what the server has`, async () => {
+  test(`an informer that is ${how} follows the state of the server`, async () => {
     const cluster = await startCluster({ watchList: true });
     const { client, clock, random } = cluster;
     for (let index = 0; index < 30; index++) await client.create(configMap, named(`before-${index}`));
@@ -38,7 +38,7 @@ for (const stream of [false, true]) {
         { type: 'merge' },
       );
     }
-    // Long enough for watches to end and begin anew.
+    // Long enough for watches to end and restart.
     await cluster.pass(1500);
     await client.create(configMap, named('last'));
     await cluster.pass(0);
@@ -52,7 +52,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test('a server that does not stream is listed', async () => {
+test('a server without WatchList is listed', async () => {
   const cluster = await startCluster({ watchList: false });
   const stop = new AbortController();
   const errors: unknown[] = [];
@@ -71,7 +71,7 @@ test('a server that does not stream is listed', async () => {
   await cluster.close();
 });
 
-test('a refresh shows what no watch has told', async () => {
+test('a refresh shows changes that no watch has delivered', async () => {
   const cluster = await startCluster();
   const { client, clock, random } = cluster;
   await client.create(configMap, named('gone'));
@@ -102,7 +102,7 @@ test('a refresh shows what no watch has told', async () => {
   await cluster.close();
 });
 
-test('in one process, what two informers know is one and the same object', async () => {
+test('in one process, two informers share the same objects', async () => {
   const cluster = await startCluster();
   await cluster.client.create(configMap, named('shared'));
   const stop = new AbortController();
@@ -125,7 +125,7 @@ test('in one process, what two informers know is one and the same object', async
   await cluster.close();
 });
 
-test('history that the server has compacted is made up for by a list', async () => {
+test('compacted history is recovered by a list', async () => {
   const cluster = await startCluster();
   const { client, clock, random, core } = cluster;
   await client.create(configMap, named('first'));
@@ -161,7 +161,7 @@ test('history that the server has compacted is made up for by a list', async () 
   await cluster.pass(60);
   await client.delete(configMap, { namespace: 'default', name: 'first' });
   await client.create(configMap, named('second'));
-  // More than the server keeps in memory of what its store forgets.
+  // More than the server keeps in memory after a compaction.
   for (let index = 0; index < 2100; index++) {
     const change = { data: { index: String(index) } };
     await client.patch(configMap, { namespace: 'default', name: 'second' }, change, { type: 'merge' });

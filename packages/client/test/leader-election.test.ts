@@ -12,7 +12,7 @@ import { type Cluster, startCluster } from './cluster.ts';
 
 const reference = { namespace: 'default', name: 'the-lease' };
 
-/** A candidate: what it has done so far, and how it ended. */
+/** A candidate with its log and its end. */
 function candidate(
   cluster: Cluster,
   identity: string,
@@ -53,7 +53,7 @@ function candidate(
   };
 }
 
-test('one of two leads, and the other takes over at once when it stops in good order', async () => {
+test('one of two candidates leads, and the other takes over immediately after a graceful stop', async () => {
   const cluster = await startCluster();
   const first = candidate(cluster, 'first');
   await cluster.pass(1);
@@ -76,7 +76,7 @@ test('one of two leads, and the other takes over at once when it stops in good o
   await cluster.close();
 });
 
-test('a lease is renewed for as long as its holder leads', async () => {
+test('a lease is renewed as long as its holder leads', async () => {
   const cluster = await startCluster();
   const only = candidate(cluster, 'only');
   await cluster.pass(600);
@@ -89,7 +89,7 @@ test('a lease is renewed for as long as its holder leads', async () => {
   await cluster.close();
 });
 
-/** A transport that can be cut: requests then hang for ever, whatever their signal says. */
+/** A transport with a partition switch: requests then hang forever, regardless of their signal. */
 function cuttable(transport: Transport) {
   let isCut = false;
   return {
@@ -101,7 +101,7 @@ function cuttable(transport: Transport) {
   };
 }
 
-test('a leader that cannot reach the server gives up before another takes over', async () => {
+test('a leader that cannot reach the server stops before another takes over', async () => {
   const cluster = await startCluster();
   const transport = cuttable(cluster.client.transport);
   const first = candidate(cluster, 'first', { transport });
@@ -117,7 +117,7 @@ test('a leader that cannot reach the server gives up before another takes over',
   await cluster.close();
 });
 
-test('a leader whose lease was taken gives up', async () => {
+test('a leader that loses its lease stops', async () => {
   const cluster = await startCluster();
   const first = candidate(cluster, 'first');
   await cluster.pass(1);
@@ -139,7 +139,7 @@ test('work that ends by itself releases the lease', async () => {
   await cluster.close();
 });
 
-test('a leader that takes its time to stop keeps the lease until it has', async () => {
+test('a leader that stops slowly keeps the lease until it has stopped', async () => {
   const cluster = await startCluster();
   const stop = new AbortController();
   let finish = () => {};
@@ -165,7 +165,7 @@ test('a leader that takes its time to stop keeps the lease until it has', async 
   await cluster.close();
 });
 
-test('a lease that cannot be kept is refused from the start', async () => {
+test('invalid lease durations are rejected', async () => {
   const cluster = await startCluster();
   const impossible = { ...reference, identity: 'a', leaseDurationSeconds: 5, renewDeadlineSeconds: 10 };
   await assert.rejects(
@@ -182,7 +182,7 @@ test('a lease that cannot be kept is refused from the start', async () => {
   await cluster.close();
 });
 
-test('a clock that is put forward takes no lease before its time', async () => {
+test('a clock that is set forward acquires no lease early', async () => {
   const cluster = await startCluster();
   const transport = cuttable(cluster.client.transport);
   const first = candidate(cluster, 'first', { transport });
@@ -202,7 +202,7 @@ test('a clock that is put forward takes no lease before its time', async () => {
   await cluster.close();
 });
 
-test('never do two lead, whatever their clocks show and whatever requests come to', async () => {
+test('at most one candidate leads, regardless of clocks and faults', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer(),
@@ -233,7 +233,7 @@ test('never do two lead, whatever their clocks show and whatever requests come t
         for (const index of offsets.keys()) start(index);
         let ledSeconds = 0;
         for (let second = 0; second < 300; second++) {
-          // Clocks are put right, or wrong, at any time.
+          // Clocks are adjusted at random times.
           if (second % 7 === 0) aheadMs[Math.floor(random.next() * offsets.length)] = pick(random, offsets);
           await cluster.pass(1);
           const leading = [...running.values()].filter((each) => each.isLeading());

@@ -18,7 +18,7 @@ import { type Cluster, startCluster } from './cluster.ts';
 
 const reference = { namespace: 'default', name: 'web' };
 
-/** A Service that owns a ConfigMap and repeats an annotation in its status: each change is followed by an own write. */
+/** A Service that owns a ConfigMap and copies an annotation to its status: each event causes an own write. */
 const restless = defineController({
   name: 'restless',
   for: service,
@@ -48,7 +48,7 @@ function memberOf({ metadata }: Service): ConfigMap {
 
 type Line = { readonly level: string; readonly message: string; readonly fields: { readonly [name: string]: unknown } };
 
-/** Runs a controller whose creations are refused until they are allowed; records when each is tried. */
+/** Runs a controller whose creates are rejected until they are allowed; records the time of each attempt. */
 function run(cluster: Cluster, controller = restless) {
   const stop = new AbortController();
   const { client, clock, random } = cluster;
@@ -99,7 +99,7 @@ async function disturb({ client, pass }: Cluster, seconds: number): Promise<void
   }
 }
 
-test('events and own status writes do not shorten the backoff of a refused write, which blocks no other', async () => {
+test('events and own status writes do not shorten the backoff of a rejected write, which blocks no other', async () => {
   const cluster = await startCluster();
   const { client } = cluster;
   await client.create(service, webService);
@@ -107,14 +107,14 @@ test('events and own status writes do not shorten the backoff of a refused write
   await cluster.pass(0);
   await disturb(cluster, 60);
   assert.deepEqual(running.attempts, [0, 1, 3, 7, 15, 31]);
-  // Every event was followed by a status all the same.
+  // Every event was still followed by a status update.
   const { status } = await client.get(service, reference);
   assert.deepEqual(status?.loadBalancer?.ingress, [{ hostname: 'second-59' }]);
   await running.stop();
   await cluster.close();
 });
 
-test('another spec lets a refused write be tried at once, and from the first backoff on', async () => {
+test('another spec ends the backoff of a rejected write and resets it', async () => {
   const cluster = await startCluster();
   const { client } = cluster;
   await client.create(service, webService);
@@ -166,7 +166,7 @@ test('a key that is retried for more than ten minutes is counted and logged once
   await cluster.close();
 });
 
-test('a quota that refuses one kind of object does not stop another', async () => {
+test('a quota that rejects one kind does not stop another', async () => {
   const cluster = await startCluster();
   const { client } = cluster;
   await client.create(service, webService);

@@ -6,7 +6,7 @@ import { createScaleTargets, NoScaleError } from '@kruise/client/scale-targets';
 
 const web = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
 
-test('the size of a workload is found by its name, in whichever version it is referred to', async () => {
+test('the scale of a workload is found by its reference in any version', async () => {
   await using server = await startTestServer();
   const { client } = server;
   const targets = createScaleTargets();
@@ -22,7 +22,7 @@ test('the size of a workload is found by its name, in whichever version it is re
   }
 });
 
-test('a kind nobody knows, and one without a size, are refused', async () => {
+test('an unknown kind and a kind without a scale subresource are rejected', async () => {
   await using server = await startTestServer();
   const targets = createScaleTargets();
   const refused = (apiVersion: string, kind: string, message: RegExp) =>

@@ -14,7 +14,7 @@ import { systemClock } from '@kruise/values/system';
 import { startComponents } from './components.ts';
 import { installKruiseKinds, kruiseConverterOf } from './kruise-kinds.ts';
 
-test('a whole cluster in one process runs workloads, everyone with no more than their own rights', async () => {
+test('a whole cluster in one process runs workloads, each component with its own permissions', async () => {
   const webhooks = new Map<string, Webhook>();
   const servers = createInProcessServers();
   const directory = createNodeDirectory(networkConnector(systemClock));

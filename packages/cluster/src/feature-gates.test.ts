@@ -10,7 +10,7 @@ test('each component takes the gates that are its own', () => {
   assert.ok(!('EventedPLEG' in kruise));
 });
 
-test('kubelets hear of containers at once unless something else is said', () => {
+test('kubelets use evented PLEG by default', () => {
   assert.equal(clusterGates('').kubelet.EventedPLEG, true);
   assert.equal(clusterGates('AllBeta=false').kubelet.EventedPLEG, false);
   assert.equal(clusterGates('AllBeta=true,EventedPLEG=false').kubelet.EventedPLEG, false);

@@ -37,14 +37,14 @@ test('requests that follow each other let the process look at its sockets now an
   assert.ok(turns > 50, `sockets were looked at ${turns} times`);
 });
 
-test('a few requests wait for nobody', async () => {
+test('a few requests are not queued', async () => {
   const { asked, transport } = instantServer();
   const { request: ask } = takingTurns(createRequestTurns(), transport);
   for (let i = 0; i < 20; i++) void ask(request);
   assert.equal(asked.length, 20);
 });
 
-test('those who wait go on in the order they came', async () => {
+test('queued requests are sent in order', async () => {
   const { asked, transport } = instantServer();
   const { request: ask } = takingTurns(createRequestTurns(), transport);
   const paths = Array.from({ length: 1000 }, (_, index) => `/${index}`);
@@ -56,7 +56,7 @@ test('those who wait go on in the order they came', async () => {
   );
 });
 
-test('who has little to write does not wait behind somebody who has much', async () => {
+test('a writer with few requests does not wait behind a writer with many', async () => {
   const { asked, transport } = instantServer();
   const { request: ask } = takingTurns(createRequestTurns(), transport);
   const write = (fieldManager: string) => ask({ ...request, path: `/${fieldManager}`, query: { fieldManager } });
@@ -68,7 +68,7 @@ test('who has little to write does not wait behind somebody who has much', async
   assert.equal(asked.length, 1010);
 });
 
-test('what is done in the background lets the others go first, and is done all the same', async () => {
+test('background requests are sent after others and do not starve', async () => {
   const { asked, transport } = instantServer();
   const { request: ask } = takingTurns(createRequestTurns(), transport);
   const events = Array.from({ length: 500 }, () => ask({ ...request, path: '/event', isBackground: true }));

@@ -16,12 +16,12 @@ function child(name: string, app: string, controller?: string, rest: object = {}
 
 const isWeb = ({ metadata }: Child) => metadata.labels?.['app'] === 'web';
 const cases = [
-  { name: 'keeps what it controls', of: child('a', 'web', 'me'), is: 'claimed' },
-  { name: 'keeps what it controls and is going', of: child('a', 'web', 'me', { deletionTimestamp }), is: 'claimed' },
-  { name: 'lets go what does not match any more', of: child('a', 'db', 'me'), is: 'released' },
-  { name: 'takes in what matches and is nobody’s', of: child('a', 'web'), is: 'claimed adopted' },
-  { name: 'leaves what belongs to another', of: child('a', 'web', 'other'), is: '' },
-  { name: 'leaves what does not match', of: child('a', 'db'), is: '' },
+  { name: 'keeps a controlled object', of: child('a', 'web', 'me'), is: 'claimed' },
+  { name: 'keeps a terminating controlled object', of: child('a', 'web', 'me', { deletionTimestamp }), is: 'claimed' },
+  { name: 'releases a controlled object that no longer matches', of: child('a', 'db', 'me'), is: 'released' },
+  { name: 'adopts a matching orphan', of: child('a', 'web'), is: 'claimed adopted' },
+  { name: 'ignores an object of another controller', of: child('a', 'web', 'other'), is: '' },
+  { name: 'ignores an orphan that does not match', of: child('a', 'db'), is: '' },
   { name: 'leaves an orphan that is going', of: child('a', 'web', undefined, { deletionTimestamp }), is: '' },
   { name: 'leaves an orphan of another namespace', of: child('a', 'web', undefined, { namespace: 'b' }), is: '' },
 ];
@@ -35,7 +35,7 @@ function claimed(by: Claimable, candidate: Child): string {
 
 for (const { name, of, is } of cases) test(`an owner ${name}`, () => assert.equal(claimed(owner, of), is));
 
-test('an owner on its way out keeps what it has, and that is all', () => {
+test('a terminating owner keeps its objects and neither adopts nor releases', () => {
   const leaving: Claimable = { metadata: { ...owner.metadata, deletionTimestamp } };
   assert.equal(claimed(leaving, child('a', 'web', 'me')), 'claimed');
   assert.equal(claimed(leaving, child('a', 'db', 'me')), '');

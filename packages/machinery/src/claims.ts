@@ -1,10 +1,10 @@
 /**
- * Which objects are a workload's own. An object belongs to whom its controller reference names; the selector decides
- * whether it is to stay, and which of the objects that belong to nobody are to be taken in.
+ * Claims of a workload on objects, like the ControllerRefManager of Kubernetes. An object belongs to its controller;
+ * the selector decides which objects are released and which orphans are adopted.
  */
 import { controllerOf, type OwnerReference } from './owner-references.ts';
 
-/** As much of an owner or a child as claims are about. */
+/** The metadata of an owner or a child that claims depend on. */
 export type Claimable = {
   readonly metadata: {
     readonly uid?: string;
@@ -15,19 +15,19 @@ export type Claimable = {
   };
 };
 
-/** What an owner makes of objects. */
+/** Result of matching objects with an owner. */
 export type Claims<T> = {
-  /** Those it counts as its own: what it controls already, and what it takes in. */
+  /** Objects that the owner controls or adopts. */
   readonly claimed: readonly T[];
-  /** Of those, what belongs to nobody yet. */
+  /** Orphans among the claimed objects, to be adopted. */
   readonly adopted: readonly T[];
-  /** What it controls and is to let go. */
+  /** Objects that the owner controls but that no longer match, to be released. */
   readonly released: readonly T[];
 };
 
 /**
- * Sorts objects by whether an owner claims them. An owner on its way out keeps what it has, and neither takes in nor
- * lets go anything; what is on its way out itself, or is another's, is never taken in.
+ * Decides which objects an owner claims. A terminating owner keeps its objects and neither adopts nor releases.
+ * Terminating objects and objects of another controller are never adopted.
  *
  * ```ts
  * const { claimed, adopted, released } = claimsOf(set, pods, ({ metadata }) => selector.matches(metadata.labels));

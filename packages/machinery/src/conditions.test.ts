@@ -34,7 +34,7 @@ test('another status is a transition', () => {
   assert.equal(findCondition(changed, 'Ready')?.lastTransitionTime, '2024-01-02T00:00:00Z');
 });
 
-test('what changes nothing gives the same list', () => {
+test('a condition without changes returns the same list', () => {
   assert.equal(withCondition<Condition>(ready, { type: 'Ready', status: 'True', reason: 'Up' }, now), ready);
   assert.equal(withoutCondition(ready, 'Other'), ready);
   assert.deepEqual(withoutCondition(ready, 'Ready'), []);

@@ -1,10 +1,10 @@
-/** Status conditions: one of each type, with the time its status last changed. */
+/** Status conditions: one per type, with the time of the last transition. */
 import { formatTime, type Instant } from '@kruise/values/time';
 
-/** A condition's claim holds, does not hold, or nobody knows. */
+/** Status of a condition. */
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
-/** What the conditions of all kinds have in common. */
+/** Fields that conditions of all kinds have. */
 export type Condition = {
   readonly type: string;
   readonly status: string;
@@ -13,24 +13,28 @@ export type Condition = {
   readonly message?: string;
 };
 
-/** The condition of a type, if there is one. */
+/** Returns the condition of a type, if there is one. */
 export function findCondition<C extends Condition>(conditions: readonly C[] | undefined, type: string): C | undefined {
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether the condition of a type is there and true. */
+/** Reports whether the condition of a type exists and is true. */
 export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return findCondition(conditions, type)?.status === 'True';
 }
 
-/** Whether the condition of a type is there and false. */
+/** Reports whether the condition of a type exists and is false. */
 export function isConditionFalse(conditions: readonly Condition[] | undefined, type: string): boolean {
   return findCondition(conditions, type)?.status === 'False';
 }
 
 /**
- * The conditions with one set. The transition time is `now` only where the status changes, and what the condition
- * brings no new value for (say a heartbeat) is kept. The same list if nothing changes, so that nothing is written.
+ * Sets a condition. The transition time changes only with the status, and fields without a new value (for example a
+ * heartbeat) are kept. Returns the same list if nothing changes, so that nothing is written.
+ *
+ * ```ts
+ * withCondition(status.conditions, { type: 'Ready', status: 'True', reason: 'PodsReady' }, now);
+ * ```
  */
 export function withCondition<C extends Condition>(
   conditions: readonly C[] | undefined,
@@ -40,7 +44,7 @@ export function withCondition<C extends Condition>(
   const present = conditions ?? [];
   const index = present.findIndex(({ type }) => type === condition.type);
   const previous = present[index];
-  // The cast holds as the only field left out of C is given here.
+  // The cast is safe: the only omitted field of C is added here.
   if (previous === undefined)
     return [...present, { ...condition, lastTransitionTime: formatTime(now) } as unknown as C];
   if (hasSameFields(previous, condition)) return present;
@@ -51,7 +55,7 @@ export function withCondition<C extends Condition>(
   return present.with(index, { ...previous, ...condition, ...lastTransitionTime });
 }
 
-/** The conditions without one. The same list if it was not there. */
+/** Removes a condition. Returns the same list if there is none. */
 export function withoutCondition<C extends Condition>(
   conditions: readonly C[] | undefined,
   type: string,

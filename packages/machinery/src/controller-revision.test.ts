@@ -182,7 +182,7 @@ test('a revision with the same name and data is taken as it is', () => {
   assert.deepEqual(plan, { update: occupant, change: 'none', collisionCount: 0 });
 });
 
-test('a workload on its way out makes no revision', () => {
+test('a terminating workload creates no revision', () => {
   const leaving = { ...owner, metadata: { ...owner.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
   const plan = planRevision(leaving, { history: [], content: content('a'), collisionCount: 0, find: none });
   assert.equal(plan.change, 'none');
@@ -210,7 +210,7 @@ const nameOf = (image: string) => revisionOf(image, 0).metadata.name!;
 const truncations = [
   { name: 'goes within the limit', inUse: [], limit: 4, gone: [] },
   { name: 'loses its oldest beyond the limit', inUse: [], limit: 2, gone: ['a', 'b'] },
-  { name: 'keeps what is in use, which the limit does not count', inUse: ['a', 'd'], limit: 1, gone: ['b'] },
+  { name: 'keeps revisions in use, which do not count towards the limit', inUse: ['a', 'd'], limit: 1, gone: ['b'] },
   { name: 'is empty at a limit of zero', inUse: ['b'], limit: 0, gone: ['a', 'c', 'd'] },
 ];
 for (const { name, inUse, limit, gone } of truncations) {

@@ -1,7 +1,7 @@
 /**
- * The history a workload keeps of itself in ControllerRevisions: which revision it is going to, under which name, and
- * which old ones it can do without. StatefulSets and Kruise's workloads share it, and with it they agree to the bit with
- * revisions that other implementations have left in a cluster: a revision that is not recognized restarts every Pod.
+ * Revision history of a workload in ControllerRevisions: the update revision, its name, and the revisions to prune.
+ * StatefulSets and the Kruise workloads share this module. Revisions are identical bit by bit to those of other
+ * implementations, because a revision that is not recognized would restart every Pod.
  */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import { type PodTemplateSpec, podTemplateSpec } from '@kruise/api/core/pod-template';
@@ -13,17 +13,17 @@ import { revisionHash, revisionName } from './hash.ts';
 import { isObject, type JsonObject } from './json-value.ts';
 import { controllerReference, type Owner } from './owner-references.ts';
 
-/** The label of a ControllerRevision with the hash of its data. */
+/** Label of a ControllerRevision with the hash of its data. */
 export const revisionHashLabel = 'controller.kubernetes.io/hash';
 
-/** The label of a Pod with the revision it was made from: for most workloads the name of it, for some the hash. */
+/** Label of a Pod with its revision: for most workloads the name of the revision, for some the hash. */
 export const podRevisionLabel = 'controller-revision-hash';
 
-/** What a revision is made of. */
+/** Content of a revision. */
 export type RevisionContent = {
-  /** What brings this state of the workload back, as `podTemplateData` gives it. */
+  /** Patch that restores this state of the workload, from `podTemplateData`. */
   readonly data: JsonObject;
-  /** The labels the workload finds its revisions by. */
+  /** Labels by which the workload finds its revisions. */
   readonly labels?: { readonly [key: string]: string } | undefined;
   readonly annotations?: { readonly [key: string]: string } | undefined;
 };
@@ -32,8 +32,8 @@ const templates = codecOf(podTemplateSpec);
 const dataOfTemplates = new WeakMap<PodTemplateSpec, JsonObject>();
 
 /**
- * What brings a Pod template back: a strategic merge patch of its workload that replaces the template. Defaults apart,
- * templates that Go would take for the same give the same data.
+ * Returns the data of a revision: a strategic merge patch of the workload that replaces the Pod template. Except for
+ * defaults, templates that are equal in Go have the same data.
  */
 export function podTemplateData(template: PodTemplateSpec): JsonObject {
   let data = dataOfTemplates.get(template);
@@ -45,15 +45,15 @@ export function podTemplateData(template: PodTemplateSpec): JsonObject {
   return data;
 }
 
-/** A value with its keys and numbers as they come out of Go's untyped JSON: in order, and all of them floats. */
+/** Returns a value as Go's untyped JSON encodes it: with sorted keys and all numbers as floats. */
 export function inGoOrder(value: JsonObject): JsonObject {
-  // The text of an object is the text of an object.
+  // The JSON text of an object parses to an object.
   return JSON.parse(stringifySorted(value)) as JsonObject;
 }
 
 const templatesOfData = new WeakMap<JsonObject, PodTemplateSpec>();
 
-/** The Pod template a revision brings back, if there is one in its data; the same object each time. */
+/** Returns the Pod template of a revision, if its data contains one; the same object each time. */
 export function podTemplateOf({ data }: Pick<ControllerRevision, 'data'>): PodTemplateSpec | undefined {
   if (!isObject(data)) return undefined;
   const known = templatesOfData.get(data);
@@ -68,7 +68,7 @@ export function podTemplateOf({ data }: Pick<ControllerRevision, 'data'>): PodTe
 
 const texts = new WeakMap<object, string>();
 
-/** The text that a revision's data is hashed and compared by. */
+/** Returns the text by which the data of revisions is hashed and compared. */
 function textOf(data: ControllerRevision['data']): string {
   if (!isObject(data)) return '';
   let text = texts.get(data);
@@ -79,12 +79,12 @@ function textOf(data: ControllerRevision['data']): string {
   return text;
 }
 
-/** The hash of a revision's data. */
+/** Returns the hash of the data of a revision. */
 export function hashOfData(data: JsonObject, collisionCount = 0): string {
   return revisionHash(textOf(data), collisionCount);
 }
 
-/** A revision that is not in the cluster yet. */
+/** Returns a revision that does not exist in the cluster yet. */
 export function newRevision(
   owner: Owner & { readonly metadata: { readonly namespace?: string } },
   { data, labels, annotations }: RevisionContent,
@@ -108,12 +108,12 @@ export function newRevision(
   };
 }
 
-/** Whether two revisions bring back the same. */
+/** Reports whether two revisions have the same data. */
 export function isSameRevision(a: ControllerRevision, b: ControllerRevision): boolean {
   return textOf(a.data) === textOf(b.data);
 }
 
-/** From the oldest to the newest: by number, by when they were made, by name. */
+/** Compares revisions from the oldest to the newest: by number, creation time and name. */
 export function compareRevisions(a: ControllerRevision, b: ControllerRevision): number {
   const byNumber = Number(a.revision) - Number(b.revision);
   return byNumber || madeAt(a) - madeAt(b) || compareStrings(a.metadata.name ?? '', b.metadata.name ?? '');
@@ -123,39 +123,39 @@ function madeAt({ metadata: { creationTimestamp } }: ControllerRevision): number
   return creationTimestamp ? parseTime(creationTimestamp) : 0;
 }
 
-/** The number of the next revision. */
+/** Returns the number of the next revision. */
 export function nextRevisionNumber(history: readonly ControllerRevision[]): number {
   return history.reduce((greatest, { revision }) => Math.max(greatest, Number(revision)), 0) + 1;
 }
 
-/** Where a workload stands in its history. */
+/** Update revision of a workload. */
 export type RevisionPlan = {
-  /** The revision it is going to. */
+  /** The update revision. */
   readonly update: ControllerRevision;
   /**
-   * What has to be done for that: `update` is to be made, or has come back and is to be given its new number, the one
-   * it has here already.
+   * Write that is necessary: `update` has to be created, or an old revision is reused and gets a new number, which
+   * `update` already has.
    */
   readonly change: 'none' | 'create' | 'renumber';
-  /** How often a name was taken by other data; to be kept in the workload's status. */
+  /** Number of hash collisions, to be stored in the status of the workload. */
   readonly collisionCount: number;
 };
 
-/** What a plan depends on. */
+/** Input of `planRevision`. */
 export type RevisionSituation = {
-  /** The revisions of the workload, in any order. */
+  /** Revisions of the workload in any order. */
   readonly history: readonly ControllerRevision[];
-  /** What is wanted now. */
+  /** Content of the desired revision. */
   readonly content: RevisionContent;
-  /** As the workload's status has it. */
+  /** Collision count of the status. */
   readonly collisionCount: number | undefined;
-  /** The revision that has a name in the workload's namespace, whoever it belongs to. */
+  /** Finds a revision by name in the namespace of the workload, regardless of its owner. */
   readonly find: (name: string) => ControllerRevision | undefined;
 };
 
 /**
- * Finds the revision a workload is going to. One that was there before is taken again, so that going back to it
- * touches no Pod that is still of it.
+ * Determines the update revision of a workload. An equal revision of the history is reused, so that a rollback does not
+ * touch Pods that are still at it.
  */
 export function planRevision(
   owner: Owner & { readonly metadata: { readonly namespace?: string; readonly deletionTimestamp?: string | null } },
@@ -171,14 +171,14 @@ export function planRevision(
   for (let count = collisionCount; ; count++) {
     const update = newRevision(owner, content, { revision, collisionCount: count });
     const occupant = find(update.metadata.name ?? '');
-    // What a workload on its way out made, the garbage collector would delete again, without end.
+    // A revision of a terminating workload would be deleted by the garbage collector and created again, forever.
     const change = owner.metadata.deletionTimestamp == null ? 'create' : 'none';
     if (!occupant) return { update, change, collisionCount: count };
     if (isSameRevision(occupant, update)) return { update: occupant, change: 'none', collisionCount: count };
   }
 }
 
-/** The revisions that can go: the oldest of those not in use, as far as they are more than the limit. */
+/** Returns the revisions to prune: the oldest unused ones beyond the history limit. */
 export function outdatedRevisions(
   history: readonly ControllerRevision[],
   { inUse, limit }: { readonly inUse: ReadonlySet<string>; readonly limit: number },

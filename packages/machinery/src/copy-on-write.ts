@@ -1,6 +1,6 @@
 import { type JsonObject, put } from './json-value.ts';
 
-/** Changes to an object, which is copied when the first one comes, and returned as it is if none does. */
+/** Copy-on-write changes of an object: the first change copies it; without changes the original is returned. */
 export class CopyOnWrite {
   readonly #source: JsonObject;
   #copy: Record<string, unknown> | undefined;

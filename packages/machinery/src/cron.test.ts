@@ -47,7 +47,7 @@ const cases: readonly (readonly [string, string, string, readonly string[]])[] =
   ['counts from now on every', '@every 1h30m', '2024-01-01T00:00:00.500Z', ['2024-01-01T01:30', '2024-01-01T03:00']],
   // New York sets clocks from 2:00 to 3:00 on 10 March 2024, and from 2:00 to 1:00 on 3 November.
   [
-    'skips a day whose clocks skip its time',
+    'skips a day whose local time does not exist',
     'TZ=America/New_York 30 2 * * *',
     '2024-03-09T12:00:00Z',
     ['2024-03-11T06:30'],

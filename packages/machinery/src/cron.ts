@@ -1,7 +1,11 @@
 /**
- * Cron schedules in the dialect CronJobs are written in: five fields, names of months and days, descriptors such as
- * `@daily` and `@every 1h30m`, and a zone in front. A job at a local time that clocks skip does not run that day; one
- * at a time that they repeat runs twice.
+ * Cron schedules of CronJobs: five fields, names of months and days, descriptors such as `@daily` and `@every 1h30m`,
+ * and a time zone prefix. A job at a local time that daylight saving skips does not run that day; a repeated local time
+ * runs it twice.
+ *
+ * ```ts
+ * nextRun(parseSchedule('0 3 * * *', timeZone('Europe/Berlin')), now);
+ * ```
  */
 import { parseDuration } from '@kruise/values/duration';
 import { parseInteger } from '@kruise/values/go-integer';
@@ -10,10 +14,10 @@ import { ParseError } from '@kruise/values/parse-error';
 import type { Instant } from '@kruise/values/time';
 import { fromLocal, type LocalTime, type TimeZone, timeZone, toLocal, utc } from './time-zone.ts';
 
-/** When to run: at the local times that match, or again and again after a while. */
+/** A schedule: local times or a fixed interval. */
 export type Schedule = Calendar | Interval;
 
-/** The local times that match all fields. */
+/** Local times that match all fields. */
 type Calendar = {
   readonly kind: 'calendar';
   readonly minute: Field;
@@ -26,7 +30,7 @@ type Calendar = {
 
 type Interval = { readonly kind: 'interval'; readonly intervalMs: number };
 
-/** The values a field allows. A day has to be allowed by both of its fields if one is a star, else by either. */
+/** Values of a field. If one of the two day fields is a star, both must match; otherwise either. */
 type Field = { readonly values: ReadonlySet<number>; readonly isStar: boolean };
 
 type Bounds = { readonly minimum: number; readonly maximum: number; readonly names?: readonly string[] };
@@ -56,10 +60,10 @@ const descriptors: ReadonlyMap<string, string> = new Map([
 const zonePrefix = /^(?:CRON_)?TZ=([^ ]*)(.*)$/s;
 const every = '@every ';
 
-// The longest schedule of use names every minute, hour and day; a list of a million numbers is no schedule.
+// Longer than any useful schedule, which lists every minute, hour and day.
 const maxLength = 10_000;
 
-/** Reads a schedule. `zone` is where it is local, unless it says so itself. Throws `ParseError` with the reference's text. */
+/** Parses a schedule. `zone` is the default time zone. Throws `ParseError` with the message of Kubernetes. */
 export function parseSchedule(text: string, zone: TimeZone = utc): Schedule {
   if (text === '') throw new ParseError('empty spec string');
   if (text.length > maxLength) throw new ParseError(`spec string longer than ${maxLength} characters`);
@@ -73,7 +77,7 @@ export function parseSchedule(text: string, zone: TimeZone = utc): Schedule {
   throw new ParseError(`unrecognized descriptor: ${spec}`);
 }
 
-/** The first run after an instant; none if there is none within five years. */
+/** Returns the first run after an instant; undefined if there is none within five years. */
 export function nextRun(schedule: Schedule, after: Instant): Instant | undefined {
   const second = Math.floor(after / 1000) * 1000;
   return schedule.kind === 'interval' ? second + schedule.intervalMs : nextMatch(schedule, second + 1000);
@@ -129,7 +133,9 @@ function parseField(text: string, limits: Bounds): Field {
 
 type Range = { readonly start: number; readonly end: number; readonly step: number; readonly hasStar: boolean };
 
-/** A star, a number, or a range of two; perhaps with a step. A step of more than one makes a star an ordinary range. */
+/**
+ * Parses a star, a number, or a range, with an optional step. A step greater than one makes a star an ordinary range.
+ */
 function parseRange(text: string, limits: Bounds): Range {
   const [span = '', stepText, ...moreSteps] = text.split('/');
   const [low = '', high, ...moreBounds] = span.split('-');
@@ -139,7 +145,7 @@ function parseRange(text: string, limits: Bounds): Range {
   const last = isStar ? limits.maximum : high === undefined ? start : parseNumber(high, limits);
   if (moreSteps.length > 0) throw new ParseError(`too many slashes: ${text}`);
   const step = stepText === undefined ? 1 : parseNumber(stepText);
-  // A single number with a step stands for all from there on.
+  // A single number with a step is a range to the maximum.
   const end = stepText !== undefined && high === undefined ? limits.maximum : last;
 
   const { minimum, maximum } = limits;
@@ -168,17 +174,17 @@ const maxYears = 5;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** What to do about a part of the local time that does not match: go back to where it began, and on to the next. */
+/** Advances a part of the local time that does not match: truncate it, then increment it. */
 type Unit = {
   matches(local: LocalTime, schedule: Calendar): boolean;
   begin(zone: TimeZone, instant: Instant, local: LocalTime): Instant;
   next(zone: TimeZone, instant: Instant): Instant;
-  /** Whether the part has started over, so that the larger ones have changed. */
+  /** Reports whether the part has wrapped around, so that larger parts have changed. */
   hasWrapped(local: LocalTime): boolean;
 };
 
-// From the largest to the smallest. Months and days are counted on the calendar, the rest on the clock of UTC, which is
-// what decides about times that local clocks skip or repeat.
+// Parts from the largest to the smallest. Months and days are counted on the calendar, the others in UTC, which
+// determines the behavior for local times that are skipped or repeated.
 const units: readonly Unit[] = [
   {
     matches: ({ month }, schedule) => schedule.month.values.has(month),
@@ -216,7 +222,7 @@ function nextMatch(schedule: Calendar, from: Instant): Instant | undefined {
   const { zone } = schedule;
   const lastYear = toLocal(zone, from).year + maxYears;
   let instant = from;
-  // Once one part has moved on, all smaller ones are at their beginning.
+  // After one part has advanced, all smaller parts start at their minimum.
   let hasMoved = false;
   search: for (;;) {
     let local = toLocal(zone, instant);
@@ -225,7 +231,7 @@ function nextMatch(schedule: Calendar, from: Instant): Instant | undefined {
       while (!unit.matches(local, schedule)) {
         if (!hasMoved) instant = unit.begin(zone, instant, local);
         hasMoved = true;
-        // A whole day that clocks skip (Samoa, 2011) has no beginning to go to, and the reference never returns.
+        // A whole day that is skipped (Samoa, 2011) has no start; Kubernetes loops forever here.
         const next = unit.next(zone, instant);
         instant = next > instant ? next : instant + hourMs;
         local = toLocal(zone, instant);
@@ -242,13 +248,13 @@ function matchesDay({ day, weekday }: LocalTime, { dayOfMonth, dayOfWeek }: Cale
   return dayOfMonth.isStar || dayOfWeek.isStar ? matchesMonth && matchesWeek : matchesMonth || matchesWeek;
 }
 
-/** The same time of day on another date. */
+/** Returns the same time of day on another date. */
 function addToDate(zone: TimeZone, instant: Instant, { months, days }: { months: number; days: number }): Instant {
   const { year, month, day, hour, minute, second } = toLocal(zone, instant);
   return fromLocal(zone, year, month + months, day + days, hour, minute, second);
 }
 
-/** Where a day has no midnight, or two, the nearest whole hour to it. */
+/** Returns midnight, or the nearest full hour if midnight does not exist or exists twice. */
 function toMidnight(zone: TimeZone, instant: Instant): Instant {
   const { hour } = toLocal(zone, instant);
   return instant + (hour > 12 ? 24 - hour : -hour) * hourMs;

@@ -79,7 +79,7 @@ test('a toleration that was limited in time becomes unlimited, where it was', ()
   assert.equal(all.length, 7);
 });
 
-test('a Pod is pinned to a node beside what it would rather have', () => {
+test('a Pod is pinned to a node and keeps its preferred affinity', () => {
   const preferred = [{ weight: 1, preference: { matchExpressions: [{ key: 'x', operator: 'Exists' } as const] } }];
   const { nodeAffinity } = required('gpu');
   const podAffinity = {};

@@ -1,4 +1,4 @@
-/** Pods that run one on each node: which nodes they run on, and how each is meant for its own (kcm.md §4). */
+/** Pods of DaemonSets: the nodes they run on, and how each Pod is pinned to its node. */
 import type { Affinity } from '@kruise/api/core/affinity';
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
@@ -9,17 +9,20 @@ import { parseTime } from '@kruise/values/time';
 import { requiredNodes } from './node-affinity.ts';
 import { findUntolerated, forbiddingEffects } from './tolerations.ts';
 
-/** Whether a node is to have a Pod. */
+/** Decision whether a node has a daemon Pod. */
 export type Placement = {
-  /** Where there is none yet, one is made. */
+  /** Set if a Pod is created on a node without one. */
   readonly shouldRun: boolean;
-  /** Where there is one already, it stays. */
+  /** Set if an existing Pod stays on the node. */
   readonly shouldContinue: boolean;
 };
 
 const nowhere: Placement = { shouldRun: false, shouldContinue: false };
 
-/** What nodes Pods are to be on by their node name, node affinity and tolerations. Compiled once for many nodes. */
+/**
+ * Returns a predicate for the nodes of daemon Pods by node name, node affinity and tolerations. Compiled once for many
+ * nodes.
+ */
 export function placementOf(spec: PodSpec | undefined): (node: Node) => Placement {
   const tolerations = withDaemonTolerations(spec);
   const isWanted = spec && requiredNodes(spec);
@@ -40,7 +43,7 @@ const condition = (name: string, effect: 'NoExecute' | 'NoSchedule'): Toleration
   effect,
 });
 
-/** A node in trouble keeps its Pods: they may be what gets it out, and nowhere else could they go. */
+/** Tolerations of node problems: a daemon Pod may be what resolves them, and cannot run elsewhere. */
 const always: readonly Toleration[] = [
   condition('not-ready', 'NoExecute'),
   condition('unreachable', 'NoExecute'),
@@ -51,7 +54,10 @@ const always: readonly Toleration[] = [
 ];
 const onHostNetwork = condition('network-unavailable', 'NoSchedule');
 
-/** The tolerations of Pods, with those that such Pods have in any case: in place of what is limited in time, say. */
+/**
+ * Returns the tolerations of a daemon Pod: those of the template, with the default ones added or replacing limited
+ * ones.
+ */
 export function withDaemonTolerations(spec: PodSpec | undefined): readonly Toleration[] {
   const added = spec?.hostNetwork ? [...always, onHostNetwork] : always;
   const present = spec?.tolerations ?? [];
@@ -63,7 +69,10 @@ function isAlike(a: Toleration, b: Toleration): boolean {
   return a.key === b.key && a.effect === b.effect && a.operator === b.operator && !a.value;
 }
 
-/** An affinity that leaves a Pod one node. What it required before has been seen to already, and is replaced. */
+/**
+ * Returns an affinity that allows one node only. It replaces the required node affinity, which `placementOf` has
+ * evaluated already.
+ */
 export function pinnedTo(nodeName: string, affinity?: Affinity): Affinity {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [nodeName] } as const];
   return {
@@ -75,7 +84,7 @@ export function pinnedTo(nodeName: string, affinity?: Affinity): Affinity {
   };
 }
 
-/** The node a Pod is on, or is meant for. */
+/** Returns the node that a Pod runs on or is pinned to. */
 export function targetNodeOf({ spec }: Pod): string | undefined {
   if (spec?.nodeName) return spec.nodeName;
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
@@ -85,7 +94,7 @@ export function targetNodeOf({ spec }: Pod): string | undefined {
   return pin?.values?.length === 1 ? pin.values[0] : undefined;
 }
 
-/** Of several Pods of a node the one to keep first: one that is on it, then the oldest. */
+/** Compares the Pods of a node; the first one is kept: Pods that are bound, then the oldest. */
 export function compareDaemonPods(a: Pod, b: Pod): number {
   return (
     Number(!a.spec?.nodeName) - Number(!b.spec?.nodeName) ||

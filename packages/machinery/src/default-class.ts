@@ -1,12 +1,12 @@
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 
-/** What makes a StorageClass the one of claims that name none. */
+/** Annotations of the default StorageClass, for PVCs without a class. */
 export const defaultStorageClassAnnotations = [
   'storageclass.kubernetes.io/is-default-class',
   'storageclass.beta.kubernetes.io/is-default-class',
 ] as const;
 
-/** Of classes that an annotation makes the default the newest, and of two as old the first by name. */
+/** Returns the default class by annotation: the newest, then the first by name. */
 export function defaultClass<T extends { readonly metadata: ObjectMeta }>(
   classes: readonly T[],
   annotations: readonly string[],

@@ -1,26 +1,26 @@
 /**
- * Field selectors: `status.phase=Running,spec.nodeName!=a`. Which fields there are, and what an object has for them,
- * is the kind's to say; this is the grammar and the comparison.
+ * Field selectors: `status.phase=Running,spec.nodeName!=a`. Each kind defines its fields; this module has the grammar
+ * and the matching.
  */
 import { compareStrings } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 
-/** One comparison. */
+/** One comparison of a selector. */
 export type FieldTerm = { readonly field: string; readonly operator: '=' | '!='; readonly value: string };
 
-/** A parsed selector. All of its terms have to hold. */
+/** A parsed selector; all terms must match. */
 export type FieldSelector = { readonly terms: readonly FieldTerm[] };
 
 /** Selects every object. */
 export const everyField: FieldSelector = { terms: [] };
 
-/** Reads a selector. Throws `ParseError` with Kubernetes' text. */
+/** Parses a selector. Throws `ParseError` with the message of Kubernetes. */
 export function parseFieldSelector(text: string): FieldSelector {
   if (text === '') return everyField;
   const terms = splitTerms(text)
     .sort(compareStrings)
     .map((term) => parseTerm(term, text))
-    // A lone operator says nothing, and Kubernetes lets it pass.
+    // Kubernetes ignores a lone operator.
     .filter(({ field, value }) => field !== '' || value !== '');
   return { terms };
 }
@@ -32,22 +32,22 @@ function parseTerm(term: string, text: string): FieldTerm {
   return { field: term.slice(0, match.index), operator: match[0] === '!=' ? '!=' : '=', value };
 }
 
-/** Whether an object is selected, given what it has for each field. A field it does not have is empty. */
+/** Reports whether an object with these field values is selected. A missing field is empty. */
 export function matchesFields({ terms }: FieldSelector, fieldOf: (field: string) => string | undefined): boolean {
   return terms.every(({ field, operator, value }) => ((fieldOf(field) ?? '') === value) === (operator === '='));
 }
 
-/** The selector as a query string. */
+/** Formats a selector as a query string. */
 export function formatFieldSelector({ terms }: FieldSelector): string {
   return terms.map(({ field, operator, value }) => `${field}${operator}${escapeValue(value)}`).join(',');
 }
 
-/** The only value the selector allows a field, if there is just one. */
+/** Returns the value that the selector requires for a field, if it allows only one. */
 export function requiredField({ terms }: FieldSelector, field: string): string | undefined {
   return terms.find((term) => term.field === field && term.operator === '=')?.value;
 }
 
-/** The selector with each field renamed and checked; a term that is given nothing for is dropped. */
+/** Renames and validates the fields of a selector; terms for which the function returns nothing are dropped. */
 export function transformFields(
   { terms }: FieldSelector,
   transform: (field: string, value: string) => { readonly field: string; readonly value: string } | undefined,
@@ -60,7 +60,7 @@ export function transformFields(
   };
 }
 
-/** A value as it may stand in a selector. */
+/** Escapes a value for a selector. */
 export function escapeValue(value: string): string {
   return value.replace(/[\\,=]/g, '\\$&');
 }

@@ -4,12 +4,12 @@ import { safeAlphabet } from './hash.ts';
 const maxNameLength = 63;
 const suffixLength = 5;
 
-/** A name for `generateName`: its beginning, cut to 58 characters, and five random ones. */
+/** Generates a name for `generateName`: the prefix, truncated to 58 characters, and five random characters. */
 export function generateName(random: Random, base: string): string {
   return base.slice(0, maxNameLength - suffixLength) + randomSuffix(random, suffixLength);
 }
 
-/** Random characters that are safe in any name. */
+/** Returns random characters that are safe in any name. */
 export function randomSuffix(random: Random, length: number): string {
   let suffix = '';
   for (let index = 0; index < length; index++) suffix += safeAlphabet[randomInteger(random, safeAlphabet.length)];

@@ -1,20 +1,23 @@
-/** The hashes Kubernetes and Kruise write into names and labels. They outlive processes, so they agree bit for bit. */
+/**
+ * Hashes that Kubernetes and Kruise store in names and labels. They must be identical bit by bit, because they are
+ * persistent.
+ */
 
-/** FNV-1, 32 bits: multiply, then exclusive or. */
+/** FNV-1 with 32 bits: multiply, then XOR. */
 export function fnv1(bytes: Uint8Array, seed = offset32): number {
   let hash = seed;
   for (const byte of bytes) hash = Math.imul(hash, prime32) ^ byte;
   return hash >>> 0;
 }
 
-/** FNV-1a, 32 bits: exclusive or, then multiply. */
+/** FNV-1a with 32 bits: XOR, then multiply. */
 export function fnv1a(bytes: Uint8Array, seed = offset32): number {
   let hash = seed;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, prime32);
   return hash >>> 0;
 }
 
-/** FNV-1, 64 bits. */
+/** FNV-1 with 64 bits. */
 export function fnv1Wide(bytes: Uint8Array): bigint {
   return fnvWide(bytes, (state, byte) => {
     multiply(state);
@@ -22,7 +25,7 @@ export function fnv1Wide(bytes: Uint8Array): bigint {
   });
 }
 
-/** FNV-1a, 64 bits. */
+/** FNV-1a with 64 bits. */
 export function fnv1aWide(bytes: Uint8Array): bigint {
   return fnvWide(bytes, (state, byte) => {
     state.low ^= byte;
@@ -33,7 +36,7 @@ export function fnv1aWide(bytes: Uint8Array): bigint {
 const offset32 = 2166136261;
 const prime32 = 16777619;
 
-// In four parts of sixteen bits: bigints would make a megabyte take a second.
+// Four parts of 16 bits: with bigints a megabyte would take a second.
 type Wide = { low: number; midLow: number; midHigh: number; high: number };
 
 function fnvWide(bytes: Uint8Array, mix: (state: Wide, byte: number) => void): bigint {
@@ -43,7 +46,7 @@ function fnvWide(bytes: Uint8Array, mix: (state: Wide, byte: number) => void): b
   return (BigInt(high * 0x10000 + midHigh) << 32n) | BigInt(midLow * 0x10000 + low);
 }
 
-/** Times the 64-bit prime 0x100000001b3. */
+/** Multiplies by the 64-bit prime 0x100000001b3. */
 function multiply(state: Wide): void {
   const low = state.low * 0x1b3;
   const midLow = state.midLow * 0x1b3 + (low >>> 16);
@@ -55,10 +58,10 @@ function multiply(state: Wide): void {
   state.high = high & 0xffff;
 }
 
-/** The characters of generated names: no vowels and no look-alikes, so that no name is a word. */
+/** Characters of generated names: without vowels and look-alikes, so that no name is a word. */
 export const safeAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** A text with each character turned into one that is safe in a name. */
+/** Maps each character to one that is safe in a name. */
 export function safeEncode(text: string): string {
   let encoded = '';
   for (const character of text) encoded += safeAlphabet[(character.codePointAt(0) ?? 0) % safeAlphabet.length];
@@ -68,15 +71,15 @@ export function safeEncode(text: string): string {
 const utf8 = new TextEncoder();
 
 /**
- * The hash of a ControllerRevision's data, as it stands in the revision's name. Another collision count gives another
- * hash for the same data (inplace-update.md §10.4).
+ * Returns the hash of the data of a ControllerRevision, the suffix of its name. A different collision count gives a
+ * different hash of the same data.
  */
 export function revisionHash(data: string, collisionCount = 0): string {
   const hash = fnv1(utf8.encode(String(collisionCount)), fnv1(utf8.encode(data)));
   return safeEncode(String(hash));
 }
 
-/** The name of a revision: that of its parent, cut so that the hash still fits in, and the hash. */
+/** Returns the name of a revision: the name of its parent, truncated so that the hash fits, and the hash. */
 export function revisionName(parentName: string, hash: string): string {
   return `${cutToBytes(parentName, 223)}-${hash}`;
 }
@@ -87,8 +90,7 @@ function cutToBytes(text: string, maximum: number): string {
 }
 
 /**
- * The hash that Kubernetes' deep hash gives for a list of bytes: of their Go print-out, not of the bytes themselves
- * (inplace-update.md §10).
+ * Returns the deep hash of a byte list as Kubernetes computes it: the hash of its Go representation, not of the bytes.
  */
 export function deepHashOfBytes(bytes: Uint8Array): number {
   return fnv1a(utf8.encode(`([]uint8)[${bytes.join(' ')}]`));

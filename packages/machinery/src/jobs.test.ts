@@ -5,12 +5,16 @@ import { endOfJob } from './jobs.ts';
 const condition = (type: string, status = 'True') => ({ type, status });
 
 const cases = [
-  { name: 'a Job without a status goes on', status: undefined, end: undefined },
+  { name: 'a Job without a status is active', status: undefined, end: undefined },
   { name: 'a Job that is complete has ended', status: { conditions: [condition('Complete')] }, end: 'Complete' },
   { name: 'a Job that failed has ended', status: { conditions: [condition('Failed')] }, end: 'Failed' },
-  { name: 'a Job that is about to fail goes on', status: { conditions: [condition('FailureTarget')] }, end: undefined },
   {
-    name: 'a Job that is not complete goes on',
+    name: 'a Job that is about to fail is active',
+    status: { conditions: [condition('FailureTarget')] },
+    end: undefined,
+  },
+  {
+    name: 'a Job that is not complete is active',
     status: { conditions: [condition('Complete', 'False')] },
     end: undefined,
   },

@@ -1,7 +1,7 @@
-/** What others ask of a Job. */
+/** Status of Jobs. */
 import type { JobCondition, JobStatus } from '@kruise/api/batch/job';
 
-/** How a Job has ended, and when: its condition `Complete` or `Failed`. None while it goes on. */
+/** Returns the condition `Complete` or `Failed` of a finished Job; undefined while the Job is active. */
 export function endOfJob(status: JobStatus | undefined): JobCondition | undefined {
   return status?.conditions?.find(
     (each) => (each.type === 'Complete' || each.type === 'Failed') && each.status === 'True',

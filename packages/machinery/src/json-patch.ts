@@ -1,30 +1,37 @@
 /**
- * JSON Patch (RFC 6902), as the API server of Kubernetes applies it. Where the reference departs from the RFC this
- * departs with it: negative indexes count from the end, `replace` may create a field, a `copy` of nothing is null.
+ * JSON Patch (RFC 6902) with the deviations of the Kubernetes API server: negative indexes count from the end,
+ * `replace` may create a field, and a `copy` of a missing value is null.
  *
- * The result shares with the document whatever the patch leaves alone. A container is copied when it is first written
- * to, and written to in place after that, so that thousands of operations on one list do not copy it thousands of times.
+ * The result shares unchanged parts with the document. A container is copied on its first change and then modified in
+ * place, so that thousands of operations on one list do not copy it thousands of times.
+ *
+ * ```ts
+ * applyJsonPatch({ a: 1 }, [{ op: 'add', path: '/b', value: 2 }]); // { a: 1, b: 2 }
+ * ```
  */
 import { parseInteger } from '@kruise/values/go-integer';
 import { stringify } from '@kruise/values/go-json';
 import { ParseError } from '@kruise/values/parse-error';
 import { isObject, isSame, type JsonObject, own, put } from './json-value.ts';
 
-/** A patch cannot be applied. The message is the reference's. */
+/** A patch cannot be applied. The message is that of Kubernetes. */
 export class JsonPatchError extends Error {
   override readonly name = 'JsonPatchError';
 }
 
-/** One step of a patch. What is in it is checked as it is applied. */
+/** One operation of a patch, validated when it is applied. */
 export type Operation = JsonObject;
 
-/** The most operations the API server takes in one patch. */
+/** Maximum number of operations that the API server accepts in one patch. */
 export const maxOperations = 10_000;
 
-/** The most bytes the `copy` operations of one patch may add: without a bound, thirty of them make a gigabyte. */
+/**
+ * Maximum number of bytes that the `copy` operations of one patch may add: without a limit, thirty of them create a
+ * gigabyte.
+ */
 export const maxCopyBytes = 3 * 1024 * 1024;
 
-/** Takes a JSON value for a patch. Throws `ParseError` if it is none. */
+/** Validates that a JSON value is a patch. Throws `ParseError` otherwise. */
 export function asJsonPatch(value: unknown): readonly Operation[] {
   if (value === null) return [];
   if (!Array.isArray(value)) throw cannotDecode(value, 'jsonpatch.Patch');
@@ -44,7 +51,7 @@ function jsonTypeOf(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** Applies a patch to a JSON value. Throws `JsonPatchError`, and changes nothing then or ever. */
+/** Applies a patch to a JSON value, which stays unchanged. Throws `JsonPatchError`. */
 export function applyJsonPatch(document: unknown, patch: readonly Operation[]): unknown {
   const patching = new Patching(document);
   for (const operation of patch) patching.apply(operation);
@@ -53,13 +60,13 @@ export function applyJsonPatch(document: unknown, patch: readonly Operation[]): 
 
 type Container = Record<string, unknown> | unknown[];
 
-/** Where an operation points: a container, and a key or an index of it. */
+/** Target of an operation: a container and a key or an index in it. */
 type Place = { readonly container: Container; readonly key: string };
 
 class Patching {
   root: unknown;
   #copiedBytes = 0;
-  /** Containers made by this patch, of which nobody else knows. */
+  /** Containers that this patch has copied and may modify. */
   #own = new WeakSet<object>();
 
   constructor(document: unknown) {
@@ -112,7 +119,7 @@ class Patching {
     const path = pathOf(operation, 'path', (fault) => `replace operation failed to decode path: ${fault}`);
     const value = valueIn(operation);
     if (path === '') {
-      // The reference quietly keeps the document if the new one is a scalar.
+      // Kubernetes keeps the document without an error if the new one is a scalar.
       if (typeof value === 'object' && value !== null) this.root = value;
       return;
     }
@@ -159,7 +166,7 @@ class Patching {
       throw new JsonPatchError(`copy operation does not apply: doc is missing from path: ${from}: missing value`);
     }
     const value = within(`error in copy for from: '${from}'`, () => get(source)) ?? null;
-    // The value will stand in two places, one perhaps inside the other: a write to one must not show in the other.
+    // The value exists in two places, one possibly inside the other: a change of one must not affect the other.
     if (typeof value === 'object') this.#own = new WeakSet();
     const path = pathOf(operation, 'path', () => 'copy operation failed to decode path: missing value');
     const target = this.#find(path, 'write');
@@ -191,12 +198,12 @@ class Patching {
     }
     const place = this.#find(path, 'read');
     if (!place) throw new JsonPatchError(`test operation does not apply: is missing path: ${path}: missing value`);
-    // What is not there passes for null.
+    // A missing value is equal to null.
     const actual = within(`error in test for path: '${path}'`, () => get(place)) ?? null;
     if (expected === undefined || !isSame(actual, expected)) throw failed();
   }
 
-  /** The container a pointer leads into, which for writing is a copy of our own, as is all on the way to it. */
+  /** Returns the container of a pointer. For writing, the container and all parents are copied. */
   #find(path: string, purpose: 'read' | 'write'): Place | undefined {
     const parts = path.split('/');
     if (parts.length < 2) return undefined;
@@ -234,7 +241,7 @@ function decode(part: string): string {
   return part.includes('~') ? part.replace(/~[01]/g, (escaped) => (escaped === '~1' ? '/' : '~')) : part;
 }
 
-/** A pointer of an operation. A fault is told in the words of the operation. */
+/** Returns a pointer of an operation. `describe` adds the operation to an error. */
 function pathOf(operation: Operation, name: 'path' | 'from', describe: (fault: string) => string): string {
   const path = own(operation, name);
   if (typeof path === 'string') return path;
@@ -245,7 +252,7 @@ function pathOf(operation: Operation, name: 'path' | 'from', describe: (fault: s
   throw new JsonPatchError(describe(`${missing}: missing value`));
 }
 
-/** The value of an operation; null if it has none. */
+/** Returns the value of an operation; null if it has none. */
 function valueIn(operation: Operation): unknown {
   return own(operation, 'value') ?? null;
 }
@@ -300,7 +307,7 @@ function attemptIndex(list: readonly unknown[], key: string): number | undefined
   }
 }
 
-/** A negative index counts from the end. */
+/** Resolves an index; a negative one counts from the end. */
 function resolveIndex(index: bigint, length: number): number {
   if (index >= length || index < -length) {
     throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
@@ -308,7 +315,7 @@ function resolveIndex(index: bigint, length: number): number {
   return index < 0n ? Number(index) + length : Number(index);
 }
 
-/** Does a part of an operation, and says which part it was if it fails. */
+/** Runs a part of an operation and adds its description to an error. */
 function within<T>(what: string, act: () => T): T {
   try {
     return act();

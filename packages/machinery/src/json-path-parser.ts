@@ -1,31 +1,31 @@
-/** Reads JSONPath templates (see `json-path.ts`), with the leniencies of the reference: they are in use. */
+/** Parser of JSONPath templates (see `json-path.ts`), as lenient as that of Kubernetes, because users rely on it. */
 import { tryParseInteger } from '@kruise/values/go-integer';
 import { ParseError } from '@kruise/values/parse-error';
 
-/** One step of a path. */
+/** A step of a path. */
 export type Node =
   | { readonly kind: 'text'; readonly text: string }
-  /** To Go `1.0` is of another type than `1`, and not to be compared with it. */
+  /** In Go `1.0` and `1` have different types and cannot be compared. */
   | { readonly kind: 'literal'; readonly value: number | boolean; readonly type: 'int64' | 'float64' | 'bool' }
   | { readonly kind: 'identifier'; readonly name: string }
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'wildcard' }
   | { readonly kind: 'recursive' }
-  /** Up to the index `end`, the next after the first, or the last of the list. */
+  /** `end` is an index, `next` for a single item, or `last` for the end of the list. */
   | { readonly kind: 'slice'; readonly start: number; readonly end: number | 'next' | 'last'; readonly step: number }
   | { readonly kind: 'union'; readonly alternatives: readonly Nodes[] }
   | { readonly kind: 'filter'; readonly left: Nodes; readonly operator: string; readonly right: Nodes };
 
-/** A path: each step is taken from where the one before it led. */
+/** A path: each step starts at the result of the previous one. */
 export type Nodes = readonly Node[];
 
-/** A template: its texts and its paths, in order. */
+/** A template: texts and paths in order. */
 export type Template = readonly Nodes[];
 
-// Filters may hold filters. Nobody needs this many, and each costs a level of the stack.
+// Maximum nesting of filters, each of which takes a stack frame.
 const maxDepth = 100;
 
-/** Reads a template. Throws `ParseError` with Kubernetes' text. */
+/** Parses a template. Throws `ParseError` with the message of Kubernetes. */
 export function parseTemplate(text: string): Template {
   return readTemplate(text, 0);
 }
@@ -44,7 +44,7 @@ function readTemplate(text: string, depth: number): Template {
   return parts;
 }
 
-/** The path that a text between braces is. */
+/** Parses the path between braces. */
 function readPath(text: string, depth: number): Nodes {
   return readTemplate(`{${text}}`, depth + 1)[0] ?? [];
 }
@@ -61,7 +61,7 @@ function take(cursor: Cursor, pattern: RegExp): string {
 const ignored = /[ @$]+/y;
 const number = /[-+]?[.\p{Nd}]*/uy;
 const wordStart = /[_\p{L}\p{Nd}]/uy;
-// A word ends where another step may begin; in a field that can be escaped.
+// A word ends where another step may start; a field may contain escapes.
 const word = /[^ \t\r\n.,[\]$@{}]+/y;
 const fieldName = /(?:\\.|[^\\ \t\r\n.,[\]$@{}])*/sy;
 
@@ -143,7 +143,7 @@ function trimSpaces(text: string): string {
   return text.replace(/^ +|(?<! ) +$/g, '');
 }
 
-/** `[2]`, `[-1]`, `[1:3]`, `[::2]`: a lone index is the slice of one that begins there. */
+/** Parses `[2]`, `[-1]`, `[1:3]`, `[::2]`: a single index is a slice of one item. */
 function readSlice(text: string): Node {
   const match = /^(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?$/.exec(text);
   if (!match) throw new ParseError(`invalid array index ${text}`);
@@ -164,7 +164,7 @@ function readIndex(text: string): number {
   return Number(index);
 }
 
-/** Up to the first parenthesis that is not in quotes. There is one pair of quotes at most. */
+/** Reads up to the first parenthesis outside of quotes. At most one pair of quotes is supported. */
 function readFilter(cursor: Cursor, depth: number): Node {
   const start = cursor.position + 3;
   const end = endOfFilter(cursor.text, start);
@@ -218,7 +218,7 @@ const namedEscapes: ReadonlyMap<string, string> = new Map([
 
 const escapeSequence = /\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.?)|["']/gs;
 
-/** Go's escapes, in which a quotation mark is escaped inside its own kind, and only there. */
+/** Resolves Go's escapes; a quotation mark is escaped only inside its own kind. */
 function unquote(text: string, mark: string, quoted: string): string {
   return text.replace(escapeSequence, (sequence) => {
     const character = sequence.startsWith('\\') ? characterOf(sequence.slice(1), mark) : sequence;

@@ -1,7 +1,11 @@
 /**
- * JSONPath templates as Kubernetes has them: printer columns and `-o jsonpath` are written so. Text outside of braces
- * stands for itself; inside are paths (`{.items[*].metadata.name}`), quoted text, numbers, and `{range …}…{end}`.
- * How a template is read is in `json-path-parser.ts`.
+ * JSONPath templates of Kubernetes, for printer columns and `-o jsonpath`. Text outside of braces is literal; inside
+ * are paths (`{.items[*].metadata.name}`), quoted text, numbers, and `{range …}…{end}`. `json-path-parser.ts` parses
+ * templates.
+ *
+ * ```ts
+ * jsonPath('{.metadata.name}').print(pod); // 'web-0'
+ * ```
  */
 
 import { stringifySorted } from '@kruise/values/go-json';
@@ -9,10 +13,10 @@ import { compareStrings, formatNumber, formatValue } from '@kruise/values/go-syn
 import { type Node, type Nodes, parseTemplate, type Template } from './json-path-parser.ts';
 import { isObject, own } from './json-value.ts';
 
-/** A path does not fit the object it is applied to. The message is Kubernetes'. */
+/** A path does not match the object. The message is that of Kubernetes. */
 export class JsonPathError extends Error {
   override readonly name = 'JsonPathError';
-  /** What had been found; a filter that only asks whether something is there is content with it. */
+  /** Values that were found before the error; a filter for existence uses them. */
   readonly found: Values;
 
   constructor(message: string, found: Values = []) {
@@ -23,18 +27,18 @@ export class JsonPathError extends Error {
 
 type Values = readonly unknown[];
 
-/** A template that has been read, to be applied to any number of objects. */
+/** A compiled template. */
 export type JsonPath = {
-  /** What each part of the template stands for in an object. Throws `JsonPathError`. */
+  /** Returns the values of each part of the template. Throws `JsonPathError`. */
   find(data: unknown): readonly Values[];
-  /** The template filled in. Throws `JsonPathError`. */
+  /** Renders the template. Throws `JsonPathError`. */
   print(data: unknown): string;
 };
 
-/** Whether a path that leads nowhere is empty, as for kubectl and printer columns, or a mistake. */
+/** Decides whether a missing key is empty, as for kubectl and printer columns, or an error. */
 export type JsonPathOptions = { readonly missingKeys?: 'allow' | 'refuse' };
 
-/** Reads a template. Throws `ParseError` with Kubernetes' text. */
+/** Compiles a template. Throws `ParseError` with the message of Kubernetes. */
 export function jsonPath(text: string, { missingKeys = 'refuse' }: JsonPathOptions = {}): JsonPath {
   const template = parseTemplate(text);
   const evaluation = { allowsMissing: missingKeys === 'allow' };
@@ -42,7 +46,7 @@ export function jsonPath(text: string, { missingKeys = 'refuse' }: JsonPathOptio
   return { find, print: (data) => find(data).map(printValues).join('') };
 }
 
-/** Values as a template shows them: apart by a space, and as JSON where they are objects or lists. */
+/** Formats values separated by spaces; objects and lists as JSON. */
 export function printValues(values: Values): string {
   return values.map(printValue).join(' ');
 }
@@ -55,7 +59,7 @@ function printValue(value: unknown): string {
 
 type Evaluation = { readonly allowsMissing: boolean };
 
-// Recursive descents one after another, or ranges that nobody ends, multiply. What a person reads has fewer parts.
+// Limit for recursive descents and unterminated ranges, which multiply.
 const maxSteps = 100_000;
 const maxValues = 1_000_000;
 
@@ -66,7 +70,7 @@ function evaluateTemplate(evaluation: Evaluation, template: Template, data: unkn
   run(0, data, 0);
   return results;
 
-  /** Applies the parts from `first` on, up to the end of the range they are in. */
+  /** Evaluates the parts from `first` on, up to the end of their range. */
   function run(first: number, current: unknown, depth: number): void {
     for (let index = first; index < template.length; index++) {
       if (++steps > maxSteps) throw new JsonPathError('jsonpath takes too many steps');
@@ -83,12 +87,12 @@ function evaluateTemplate(evaluation: Evaluation, template: Template, data: unkn
       }
       if (values.length === 0) findEnd(index + 1, depth + 1);
       for (const value of values) run(index + 1, value, depth + 1);
-      // A range that nobody ended has gone over what follows it, which is then applied once more by itself.
+      // An unterminated range has covered the following parts, which are then evaluated once more.
       if (lastEnd > index) index = lastEnd;
     }
   }
 
-  /** A range over nothing is gone through all the same, for its end and its mistakes. */
+  /** An empty range is still scanned for its end and for errors. */
   function findEnd(first: number, depth: number): void {
     const { length } = results;
     run(first, undefined, depth);
@@ -140,10 +144,10 @@ function evaluateField({ allowsMissing }: Evaluation, name: string, input: Value
   return found;
 }
 
-/** The order of an object's fields is left open by Kubernetes; sorted, it is at least the same each time. */
+/** Kubernetes does not define the order of fields; sorting makes it deterministic. */
 function membersOf(value: unknown): Values {
   if (Array.isArray(value)) return value;
-  // To Go a text is a list of bytes.
+  // In Go a string is a list of bytes.
   if (typeof value === 'string') return Array.from(Buffer.from(value));
   return isObject(value)
     ? Object.keys(value)
@@ -152,7 +156,7 @@ function membersOf(value: unknown): Values {
     : [];
 }
 
-/** The value and all in it that has parts, each before its own parts. */
+/** Returns the value and all nested objects and lists, parents first. */
 function descendantsOf(root: unknown): Values {
   const found: unknown[] = [];
   const waiting = [root];
@@ -175,7 +179,7 @@ function evaluateSlice(node: Slice, input: Values): Values {
     if (value === null || value === undefined) continue;
     if (!Array.isArray(value)) throw new JsonPathError(`${goTypeOf(value)} is not array or slice`, input);
     const [first, last] = boundsOf(node, value.length);
-    // The reference stops at an empty list, and leaves out the lists after it.
+    // Kubernetes stops at an empty list and skips the lists after it.
     if (first === last) return found;
     const fault = faultOfBounds(first, last, value.length);
     if (fault !== undefined) throw new JsonPathError(fault, input);
@@ -245,7 +249,7 @@ function typeOf(nodes: Nodes, value: unknown): string | undefined {
   return value === null || typeof value === 'object' ? undefined : goTypeOf(value);
 }
 
-/** Only scalars of one type are compared. */
+/** Requires scalars of the same type. */
 function requireComparable(left: string | undefined, right: string | undefined): void {
   if (left === undefined || right === undefined) throw new JsonPathError('invalid type for comparison');
   if (left !== right) throw new JsonPathError('incompatible types for comparison');

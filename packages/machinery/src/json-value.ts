@@ -1,17 +1,20 @@
 /** A JSON object: neither null nor an array. */
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** Whether a value is a JSON object: neither null nor an array. */
+/** Reports whether a value is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A field of an object, or `undefined`. Names such as `constructor` come from users, and are fields like any other. */
+/**
+ * Returns an own field of an object, or `undefined`. Names such as `constructor` come from users and are ordinary
+ * fields.
+ */
 export function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Sets a field of an object still being made. Assigning `__proto__` would change what the object is. */
+/** Sets a field of an object under construction. Assigning `__proto__` would change its prototype. */
 export function put(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') {
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
@@ -20,7 +23,7 @@ export function put(object: Record<string, unknown>, name: string, value: unknow
   }
 }
 
-/** Whether two JSON values are the same. Shared parts cost nothing. */
+/** Reports whether two JSON values are equal. Shared parts are compared in constant time. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

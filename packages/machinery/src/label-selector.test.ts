@@ -116,7 +116,7 @@ test('an absent selector selects nothing, an empty one everything', () => {
   assert.equal(selectorOfLabels({ b: '1', a: '' }).text, 'a=,b=1');
 });
 
-test('what is wrong with an expression is told at once', () => {
+test('an invalid expression is rejected', () => {
   const expression = (key: string, operator: string, values?: readonly string[]) => () =>
     selectorOf({ matchExpressions: [values ? { key, operator, values } : { key, operator }] });
   assert.throws(expression('a', 'Gt'), { message: '"Gt" is not a valid label selector operator' });

@@ -1,22 +1,26 @@
 /**
- * Label selectors, both as objects have them (`matchLabels`, `matchExpressions`) and as query strings do
- * (`app=web,tier in (a,b),!canary`), compiled to a predicate: a list request asks one for every object there is.
+ * Label selectors of objects (`matchLabels`, `matchExpressions`) and of query strings (`app=web,tier in
+ * (a,b),!canary`), compiled to a predicate, because a list request evaluates it for every object.
+ *
+ * ```ts
+ * parseSelector('app=web,!canary').matches({ app: 'web' }); // true
+ * ```
  */
 import { tryParseInteger } from '@kruise/values/go-integer';
 import { compareStrings, goStringList, quote } from '@kruise/values/go-syntax';
 import { validateLabelValue, validateQualifiedName } from '@kruise/values/names';
 import { ParseError } from '@kruise/values/parse-error';
 
-/** The labels of an object, if it has any. */
+/** Labels of an object. */
 export type Labels = Readonly<Record<string, string>> | undefined;
 
-/** A selector as it stands in objects. */
+/** LabelSelector of the API. */
 export type LabelSelector = {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly LabelSelectorRequirement[];
 };
 
-/** One condition on one label, as it stands in objects. */
+/** LabelSelectorRequirement of the API. */
 export type LabelSelectorRequirement = {
   readonly key: string;
   /** `In`, `NotIn`, `Exists` or `DoesNotExist`. */
@@ -24,13 +28,13 @@ export type LabelSelectorRequirement = {
   readonly values?: readonly string[];
 };
 
-/** How a requirement compares, in the words of the query string. */
+/** Operators of query strings. */
 export type Operator = 'in' | 'notin' | '=' | '==' | '!=' | 'gt' | 'lt' | 'exists' | '!';
 
-/** One condition on one label. */
+/** One requirement on one label. */
 export type Requirement = { readonly key: string; readonly operator: Operator; readonly values: readonly string[] };
 
-/** A compiled selector. All of its requirements have to hold; without any, everything is selected. */
+/** A compiled selector; all requirements must match. Without requirements it selects everything. */
 export type Selector = {
   readonly requirements: readonly Requirement[];
   readonly matches: (labels: Labels) => boolean;
@@ -41,10 +45,10 @@ export type Selector = {
 /** Selects every object. */
 export const everything: Selector = { requirements: [], matches: () => true, text: '' };
 
-/** Selects no object. What a selector that is absent means. */
+/** Selects no object: the meaning of a missing selector. */
 export const nothing: Selector = { requirements: [], matches: () => false, text: '' };
 
-/** Compiles a selector of an object. Absent, it selects nothing; empty, everything. Throws `ParseError`. */
+/** Compiles a LabelSelector. A missing one selects nothing, an empty one everything. Throws `ParseError`. */
 export function selectorOf(selector: LabelSelector | null | undefined): Selector {
   if (selector === null || selector === undefined) return nothing;
   const labels = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => requirement(key, '=', [value]));
@@ -63,12 +67,12 @@ const operators: ReadonlyMap<string, Operator> = new Map([
   ['DoesNotExist', '!'],
 ]);
 
-/** The selector that wants just these labels, which are taken for valid. */
+/** Returns a selector for exactly these labels, which must be valid. */
 export function selectorOfLabels(labels: Labels): Selector {
   return compile(Object.entries(labels ?? {}).map(([key, value]) => ({ key, operator: '=', values: [value] })));
 }
 
-/** A selector of an object as tables show it: `<none>` if empty, `<error>` if invalid. */
+/** Formats a LabelSelector for tables: `<none>` if empty, `<error>` if invalid. */
 export function formatLabelSelector(selector: LabelSelector | null | undefined): string {
   try {
     return selectorOf(selector).text || '<none>';
@@ -78,7 +82,7 @@ export function formatLabelSelector(selector: LabelSelector | null | undefined):
   }
 }
 
-/** A label that everything the selector matches has, with its value, if it insists on one: by it candidates are found. */
+/** Returns a label with its value that every selected object has, if there is one; useful for index lookups. */
 export function requiredLabel({
   requirements,
 }: Selector): { readonly key: string; readonly value: string } | undefined {
@@ -101,7 +105,7 @@ export function compile(requirements: readonly Requirement[]): Selector {
 
 type Test = (labels: Labels) => boolean;
 
-// A label's value is a string; what an object inherits under a name like `constructor` is not.
+// A label value is a string; inherited properties such as `constructor` are not.
 function compileRequirement({ key, operator, values }: Requirement): Test {
   const [only = ''] = values;
   const has: Test = (labels) => typeof labels?.[key] === 'string';
@@ -144,7 +148,7 @@ function formatRequirement({ key, operator, values }: Requirement): string {
   return `${key}${operator === 'gt' ? '>' : operator === 'lt' ? '<' : operator}${list}`;
 }
 
-/** A valid requirement. Throws `ParseError` with all that is wrong with it. */
+/** Validates a requirement. Throws `ParseError` with all errors. */
 export function requirement(key: string, operator: Operator, values: readonly string[] | undefined): Requirement {
   const list = values ?? [];
   const faults: string[] = [];
@@ -152,7 +156,7 @@ export function requirement(key: string, operator: Operator, values: readonly st
   if (keyFaults.length > 0) faults.push(invalid('key', quote(key), keyFaults.join('; ')));
   const countFault = faultOfCount(operator, list.length);
   if (countFault !== undefined) {
-    // Go tells a list that is empty from one that is not there.
+    // Go distinguishes an empty list from nil.
     faults.push(invalid('values', list.length === 0 ? '[]string(nil)' : goStringList(list), countFault));
   }
   if (operator === 'gt' || operator === 'lt') {
@@ -194,7 +198,7 @@ function aggregate(faults: readonly string[]): string {
   return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;
 }
 
-/** Reads a selector from a query string. Throws `ParseError` with Kubernetes' text. */
+/** Parses a selector of a query string. Throws `ParseError` with the message of Kubernetes. */
 export function parseSelector(text: string): Selector {
   if (text === '') return everything;
   const tokens = scan(text);
@@ -233,7 +237,7 @@ function scan(text: string): Tokens {
   return { peek: () => next, take };
 }
 
-/** `in` and `notin` are names too, everywhere but after a key. */
+/** `in` and `notin` are valid names except after a key. */
 function isName(text: string): boolean {
   return text !== end && !/^(?:==|!=|[=!(),<>])$/.test(text);
 }
@@ -254,7 +258,7 @@ function parseRequirement(tokens: Tokens): Requirement {
     if (isNegated) tokens.take();
     const key = parseName(tokens);
     const faults = validateQualifiedName(key);
-    // A query string has no field to name, which Go shows as a missing pointer.
+    // A query string has no field path, which Go prints as nil.
     if (faults.length > 0) throw new ParseError(invalid('<nil>', quote(key), faults.join('; ')));
     if (isNegated) return requirement(key, '!', []);
     if (tokens.peek() === end || tokens.peek() === ',') return requirement(key, 'exists', []);
@@ -276,12 +280,12 @@ function parseName(tokens: Tokens): string {
   return name;
 }
 
-/** A value may be left out: `a=` is the label with an empty value. */
+/** A value may be empty: `a=` matches the label with an empty value. */
 function parseValue(tokens: Tokens): string {
   return tokens.peek() === end || tokens.peek() === ',' ? '' : parseName(tokens);
 }
 
-/** `(a,b)`, where values may be left out too: `(,)` and `()` are the empty value. */
+/** Parses `(a,b)`; values may be empty: `(,)` and `()` are the empty value. */
 function parseValues(tokens: Tokens): readonly string[] {
   const open = tokens.take();
   if (open !== '(') throw new ParseError(`found '${open}' expected: '('`);

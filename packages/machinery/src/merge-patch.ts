@@ -1,18 +1,21 @@
-/** JSON Merge Patch (RFC 7386): a patch looks like the document, null removes, and anything but an object replaces. */
+/**
+ * JSON Merge Patch (RFC 7386): a patch has the shape of the document, null removes a field, and every other value
+ * replaces it.
+ */
 import { ParseError } from '@kruise/values/parse-error';
 import { CopyOnWrite } from './copy-on-write.ts';
 import { isObject, isSame, type JsonObject, own, put } from './json-value.ts';
 
-/** Takes a JSON value for a merge patch of an object. Throws `ParseError` if it is none. */
+/** Validates that a JSON value is a merge patch of an object. Throws `ParseError` otherwise. */
 export function asMergePatch(value: unknown): JsonObject | readonly unknown[] {
   if (typeof value !== 'object' || value === null) throw new ParseError('Invalid JSON Patch');
-  // Neither null nor a scalar, so an object or a list.
+  // The value is neither null nor a scalar, so it is an object or a list.
   return value as JsonObject | readonly unknown[];
 }
 
 /**
- * Applies a patch. The result shares with the document what the patch leaves alone, and is the document itself if that
- * is all of it. As in the reference, and against the RFC, nulls are also dropped from objects inside new lists.
+ * Applies a merge patch. The result shares unchanged parts with the document, and is the document itself if nothing
+ * changes. As in Kubernetes, and unlike the RFC, nulls are also removed from objects inside of new lists.
  */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   if (!isObject(document)) return withoutNulls(patch);
@@ -30,7 +33,7 @@ export function applyMergePatch(document: unknown, patch: unknown): unknown {
   return draft.done();
 }
 
-/** The patch that turns one object into another. Empty if they are the same. */
+/** Returns the merge patch that turns one object into another; empty if they are equal. */
 export function createMergePatch(original: JsonObject, modified: JsonObject): JsonObject {
   const patch: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(modified)) {

@@ -1,15 +1,15 @@
 import { formatValue } from '@kruise/values/go-syntax';
 import { isObject, type JsonObject, own } from './json-value.ts';
 
-/** What must hold of a patch before it is sent: `kubectl apply` changes no object's name or kind. */
+/** Precondition of a patch: `kubectl apply` does not change the name or kind of an object. */
 export type Precondition = (patch: JsonObject) => boolean;
 
-/** The patch does not touch this field of the object. */
+/** Requires that a patch does not change a field of the object. */
 export function requireKeyUnchanged(name: string): Precondition {
   return (patch) => !Object.hasOwn(patch, name);
 }
 
-/** The patch does not touch this field of the object's metadata. */
+/** Requires that a patch does not change a metadata field. */
 export function requireMetadataKeyUnchanged(name: string): Precondition {
   return (patch) => {
     const metadata = own(patch, 'metadata');
@@ -17,7 +17,7 @@ export function requireMetadataKeyUnchanged(name: string): Precondition {
   };
 }
 
-/** A patch would do what a precondition forbids. */
+/** A patch violates a precondition. */
 export class PreconditionError extends Error {
   override readonly name = 'PreconditionError';
 
@@ -26,7 +26,7 @@ export class PreconditionError extends Error {
   }
 }
 
-/** What a patch sets was changed otherwise in the meantime. */
+/** A field of the patch was changed to another value meanwhile. */
 export class MergeConflictError extends Error {
   override readonly name = 'MergeConflictError';
   readonly patch: JsonObject;

@@ -1,6 +1,6 @@
 /**
- * Which nodes a Pod, or a volume, may be on or would rather be on. Selectors are compiled to predicates: the scheduler
- * asks one for every node there is.
+ * Node affinity of Pods and volumes. Selectors are compiled to predicates, because the scheduler evaluates them for
+ * every node.
  */
 import type {
   NodeSelector,
@@ -13,15 +13,15 @@ import type { PodSpec } from '@kruise/api/core/pod-spec';
 import { ParseError } from '@kruise/values/parse-error';
 import { compile, type Operator, requirement, type Selector, selectorOfLabels } from './label-selector.ts';
 
-/** As much of a node as is asked about. */
+/** The part of a node that selectors use. */
 export type SelectableNode = Pick<Node, 'metadata'>;
 
-/** Whether a node is one of those wanted. */
+/** Predicate of nodes. */
 export type NodePredicate = (node: SelectableNode) => boolean;
 
 /**
- * The nodes of a selector: those that one of its terms matches. A term that is empty, or makes no sense, matches none;
- * so does a selector without terms.
+ * Compiles a node selector: a node matches if one of its terms matches. Empty and invalid terms, and a selector without
+ * terms, match nothing.
  */
 export function nodesOfSelector(selector: NodeSelector): NodePredicate {
   const terms = (selector.nodeSelectorTerms ?? []).flatMap((term) => tryCompileTerm(term) ?? []);
@@ -30,7 +30,7 @@ export function nodesOfSelector(selector: NodeSelector): NodePredicate {
   return (node) => terms.some((matches) => matches(node));
 }
 
-/** The nodes a Pod may be on by its `nodeSelector` and its required node affinity; undefined if that is all of them. */
+/** Returns the predicate of `nodeSelector` and the required node affinity of a Pod; undefined if every node matches. */
 export function requiredNodes({ nodeSelector, affinity }: PodSpec): NodePredicate | undefined {
   const hasLabels = nodeSelector != null && Object.keys(nodeSelector).length > 0;
   const labels = hasLabels ? selectorOfLabels(nodeSelector) : undefined;
@@ -42,8 +42,8 @@ export function requiredNodes({ nodeSelector, affinity }: PodSpec): NodePredicat
 }
 
 /**
- * How much a node is preferred: the weights of the terms that match it, together. Undefined if no term says anything.
- * Throws `ParseError` if one makes no sense.
+ * Returns the sum of the weights of the preferred terms that match a node; undefined without terms. Throws `ParseError`
+ * if a term is invalid.
  */
 export function preferenceForNodes(
   terms: readonly PreferredSchedulingTerm[] | undefined,
@@ -95,7 +95,7 @@ function selectorOfExpressions(expressions: readonly NodeSelectorRequirement[]):
   );
 }
 
-/** A node has one field to be asked for, its name; of any other there is nothing to compare. */
+/** `metadata.name` is the only field of a node that can be selected. */
 function compileField({ key, operator, values }: NodeSelectorRequirement): NodePredicate {
   const [wanted] = values ?? [];
   if (values?.length !== 1) throw new ParseError('a demand on a field takes exactly one value');

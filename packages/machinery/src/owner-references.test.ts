@@ -27,7 +27,7 @@ test('an owner made again under its name is another', () => {
   assert.equal(isControlledBy(object, owner('a', 'second')), false);
 });
 
-test('what is not in the cluster owns nothing', () => {
+test('an object without uid cannot be an owner', () => {
   const made = { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { name: 'a' } };
   assert.throws(() => controllerReference(made), /has a uid/);
   assert.throws(() => isControlledBy({}, { metadata: {} }), /has a uid/);

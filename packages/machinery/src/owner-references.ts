@@ -1,62 +1,62 @@
-/** Who an object belongs to: owner references keep it alive, and at most one of them manages it. */
+/** Owner references: dependents are garbage-collected with their owners, and at most one owner is the controller. */
 import assert from 'node:assert/strict';
 
-/** A reference from an object to an owner in the same namespace, or without one. */
+/** Reference to an owner in the same namespace or to a cluster-scoped one. */
 export type OwnerReference = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
-  /** Whether this owner manages the object. */
+  /** Set if this owner is the controller. */
   readonly controller?: boolean;
-  /** Whether deleting this owner in the foreground waits for the object. */
+  /** Set if foreground deletion of the owner waits for the dependent. */
   readonly blockOwnerDeletion?: boolean;
 };
 
-/** As much of an object as ownership is about. */
+/** An object that may have owners. */
 export type Owned = { readonly metadata?: { readonly ownerReferences?: readonly OwnerReference[] } };
 
-/** As much of an object as it takes to own another: it is in the cluster, and so has a name and a uid. */
+/** An object that can be an owner: it has a name and a uid. */
 export type Owner = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name?: string; readonly uid?: string };
 };
 
-/** As much of an object as it takes to be told from all others. */
+/** An object that is identified by its uid. */
 export type Identified = { readonly metadata: { readonly uid?: string } };
 
-/** The reference to the object's controller, if it has one. */
+/** Returns the controller reference of an object, if it has one. */
 export function controllerOf(object: Owned): OwnerReference | undefined {
   return object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
 }
 
-/** Whether this very owner, not one of the same name before it, controls the object. */
+/** Reports whether this owner, identified by uid, is the controller of the object. */
 export function isControlledBy(object: Owned, owner: Identified): boolean {
   return controllerOf(object)?.uid === uidOf(owner);
 }
 
-/** Whether the object has a reference to this very owner, as its controller or not. */
+/** Reports whether the object has an owner reference to this owner. */
 export function isOwnedBy(object: Owned, owner: Identified): boolean {
   const uid = uidOf(owner);
   return object.metadata?.ownerReferences?.some((reference) => reference.uid === uid) ?? false;
 }
 
-/** A reference to an owner that does not manage the object. */
+/** Returns an owner reference without `controller`. */
 export function ownerReference(owner: Owner): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   assert(metadata.name, `a ${kind} that owns something has a name`);
   return { apiVersion, kind, name: metadata.name, uid: uidOf(owner) };
 }
 
-/** A reference to the object's controller, whose deletion in the foreground waits for the object. */
+/** Returns a controller reference with `blockOwnerDeletion`. */
 export function controllerReference(owner: Owner): OwnerReference {
   return { ...ownerReference(owner), controller: true, blockOwnerDeletion: true };
 }
 
 /**
- * The references with one more, or with the one to the same owner replaced. The same list if nothing changes. Throws
- * if another controls the object already: two controllers would fight over it.
+ * Adds an owner reference or replaces the one to the same owner. Returns the same list if nothing changes. Throws if
+ * another owner is the controller already, because two controllers would conflict.
  */
 export function withOwner(
   references: readonly OwnerReference[] | undefined,
@@ -73,7 +73,7 @@ export function withOwner(
   return isSameReference(previous, added) ? present : present.with(index, added);
 }
 
-/** The references without those to an owner. The same list if there are none. */
+/** Removes the references to an owner. Returns the same list if there are none. */
 export function withoutOwner(
   references: readonly OwnerReference[] | undefined,
   uid: string,

@@ -1,12 +1,12 @@
-/** The claims of storage a Pod has: those it names, and those that are made for it. */
+/** PVCs of a Pod: referenced ones, and those of ephemeral volumes. */
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import { isControlledBy } from './owner-references.ts';
 
-/** A claim that a Pod names, or that is made for it under a name of its own. */
+/** A PVC that a Pod references, or the PVC of an ephemeral volume. */
 export type ClaimName = { readonly name: string; readonly isEphemeral: boolean };
 
-/** The claims of a Pod, in the order of its volumes. */
+/** Returns the PVCs of a Pod in the order of its volumes. */
 export function claimNames(pod: Pod): readonly ClaimName[] {
   const names: ClaimName[] = [];
   for (const volume of pod.spec?.volumes ?? []) {
@@ -16,12 +16,12 @@ export function claimNames(pod: Pod): readonly ClaimName[] {
   return names;
 }
 
-/** The name of the claim that is made for a volume of a Pod. */
+/** Returns the name of the PVC of an ephemeral volume. */
 export function ephemeralClaimName({ metadata }: Pod, volume: string): string {
   return `${metadata.name}-${volume}`;
 }
 
-/** What is wrong with a claim that has the name of one made for a Pod, if it was not. */
+/** Returns an error if a PVC has the name of an ephemeral volume's PVC but was not created for the Pod. */
 export function faultOfEphemeralClaim(pod: Pod, claim: PersistentVolumeClaim): string | undefined {
   if (isControlledBy(claim, pod)) return undefined;
   const nameOf = ({ metadata }: Pod | PersistentVolumeClaim) => `${metadata.namespace}/${metadata.name}`;

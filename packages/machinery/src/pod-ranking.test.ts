@@ -89,7 +89,7 @@ test('spares the Pod with more siblings on its node', () => {
   assert.equal(names(rankForDeletion(pods, { now, crowdingOf: crowdingByNode(pods) })), 'one two alone');
 });
 
-test('spares what is ready and cannot be relied on before what can', () => {
+test('deletes ready but unavailable Pods before available ones', () => {
   const pods = [podOf('old', { cost: '-1' }), podOf('new', { readyFor: 5 })];
   const isAvailable = ({ metadata }: Pod) => metadata.name === 'old';
   assert.equal(names(rankForDeletion(pods, { isAvailable })), 'new old');

@@ -1,25 +1,25 @@
-/** Which Pods of a workload can be spared first when there are too many (kcm.md §1). */
+/** Order in which the Pods of a workload are deleted on scale-down. */
 import type { Pod } from '@kruise/api/core/pod';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { isPodReady, readySince } from './pods.ts';
 
-/** The annotation by which users say what it costs them to lose a Pod. */
+/** Annotation with the cost of deleting a Pod, set by users. */
 export const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** What the order depends on beside the Pods themselves. */
+/** Options of the deletion order. */
 export type RankingOptions = {
-  /** Ages are compared by their order of magnitude as of then, and Pods of one magnitude come in the order of uids. */
+  /** Compares ages on a logarithmic scale at this time; Pods of the same magnitude are ordered by uid. */
   readonly now?: Instant;
-  /** How crowded the place is where a Pod runs: the more, the sooner it goes. */
+  /** Rank of a Pod: the number of related Pods on its node. A higher rank is deleted first. */
   readonly crowdingOf?: (pod: Pod) => number;
-  /** Whether a Pod can be relied on: those that cannot go before others that are as ready. */
+  /** Predicate of available Pods: among Pods that are equally ready, unavailable ones are deleted first. */
   readonly isAvailable?: (pod: Pod) => boolean;
-  /** Whether it matters what users say it costs to lose a Pod. It does by default. */
+  /** Set to false to ignore the deletion cost. */
   readonly heedsCost?: boolean;
 };
 
-/** Pods in the order in which they can be spared: the first is to go first. */
+/** Sorts Pods by deletion order: the first one is deleted first. */
 export function rankForDeletion(pods: readonly Pod[], options: RankingOptions = {}): readonly Pod[] {
   return pods
     .map((pod) => traitsOf(pod, options))
@@ -27,7 +27,7 @@ export function rankForDeletion(pods: readonly Pod[], options: RankingOptions = 
     .map(({ pod }) => pod);
 }
 
-/** How many of the active Pods of a workload run on each Pod's node, itself included. */
+/** Returns a function that counts the active Pods of a workload on the node of a Pod, including the Pod itself. */
 export function crowdingByNode(siblings: Iterable<Pod>): (pod: Pod) => number {
   const counts = new Map<string, number>();
   for (const { spec } of siblings) {
@@ -37,16 +37,16 @@ export function crowdingByNode(siblings: Iterable<Pod>): (pod: Pod) => number {
   return ({ spec }) => counts.get(spec?.nodeName ?? '') ?? 0;
 }
 
-/** What its owner says it costs to lose a Pod; 0 where nothing, or nothing valid, is said. */
+/** Returns the deletion cost of a Pod; 0 if the annotation is missing or invalid. */
 export function deletionCostOf({ metadata }: Pod): number {
   const text = metadata.annotations?.[deletionCostAnnotation];
   if (text === undefined || !costText.test(text)) return 0;
   const cost = Number(text);
   const whole = cost | 0;
-  return whole === cost ? whole : 0; // beyond 32 bits it is not valid
+  return whole === cost ? whole : 0; // invalid beyond 32 bits
 }
 
-// A plus sign and leading zeros are refused, but not after a minus sign.
+// A plus sign and leading zeros are invalid, except after a minus sign.
 const costText = /^(?:0|[1-9]\d*|-\d+)$/;
 
 type Traits = {
@@ -64,7 +64,7 @@ type Traits = {
   readonly uid: string;
 };
 
-/** All that is compared, worked out once a Pod rather than at each of the many comparisons. */
+/** Computes the sort keys once per Pod instead of in each comparison. */
 function traitsOf(pod: Pod, { crowdingOf, isAvailable, heedsCost = true }: RankingOptions): Traits {
   const { metadata, spec, status } = pod;
   const sidecars = new Set(
@@ -86,7 +86,7 @@ function traitsOf(pod: Pod, { crowdingOf, isAvailable, heedsCost = true }: Ranki
   };
 }
 
-/** What is not known counts as later than anything that is. */
+/** An unknown time counts as later than every known one. */
 const unknownTime: Instant = Number.POSITIVE_INFINITY;
 
 const phases: ReadonlyMap<string, number> = new Map([
@@ -114,14 +114,16 @@ function compare(a: Traits, b: Traits, now: Instant | undefined): number {
   );
 }
 
-/** The later comes first; on the scale of magnitudes seconds make no difference between Pods of a week. */
+/**
+ * The later time comes first. On the logarithmic scale, seconds make no difference between Pods that are a week old.
+ */
 function compareTimes(a: Traits, b: Traits, time: 'readySince' | 'createdAt', now: Instant | undefined): number {
   if (a[time] === b[time]) return 0;
   if (now === undefined || a[time] === unknownTime || b[time] === unknownTime) return a[time] > b[time] ? -1 : 1;
   return magnitude(now - a[time]) - magnitude(now - b[time]) || compareStrings(a.uid, b.uid);
 }
 
-/** How often an age can be halved before it is down to a nanosecond. */
+/** Returns the binary logarithm of an age in nanoseconds. */
 function magnitude(ageMs: number): number {
   return ageMs > 0 ? Math.trunc(Math.log2(ageMs * 1e6)) : -1;
 }

@@ -1,4 +1,4 @@
-/** What a Pod as a whole asks for: its containers together, or its largest init container if that is more. */
+/** Effective resources of a Pod: the sum of its containers, or the maximum of its init containers if that is larger. */
 import type { Container } from '@kruise/api/core/container';
 import type { ContainerStatus, PodStatus } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
@@ -6,19 +6,19 @@ import type { PodSpec } from '@kruise/api/core/pod-spec';
 import { addQuantities, parseQuantity, type Quantity, quantitySign } from '@kruise/values/quantity';
 import { type Amounts, addAmounts, amountsOf, maxAmounts, type ResourceList } from './resource-list.ts';
 
-/** How the resources of a Pod are to be counted. */
+/** Options of the computation. */
 export type PodResourcesOptions = {
-  /** What running the Pod costs besides its containers is counted, unless this is false. */
+  /** Set to false to exclude the overhead of the Pod. */
   readonly overhead?: boolean;
-  /** While containers are being resized, the larger of what they have and what they are to have counts. */
+  /** During an in-place resize, the maximum of the allocated and the desired resources counts. */
   readonly status?: PodStatus | undefined;
-  /** What a container counts for of a resource it does not ask for. */
+  /** Defaults for resources that a container does not request. */
   readonly missing?: Amounts;
 };
 
 type Field = 'requests' | 'limits';
 
-/** What a Pod needs. */
+/** Returns the effective requests of a Pod. */
 export function podRequests(
   spec: PodSpec,
   { overhead = true, status, missing }: PodResourcesOptions = {},
@@ -28,7 +28,7 @@ export function podRequests(
   return requests;
 }
 
-/** What a Pod may not exceed. */
+/** Returns the effective limits of a Pod. */
 export function podLimits(spec: PodSpec, { overhead = true, status }: PodResourcesOptions = {}): Map<string, Quantity> {
   const limits = ofContainers(spec, 'limits', status);
   if (!overhead) return limits;
@@ -48,7 +48,7 @@ function ofContainers(
   const counted = (amounts: Amounts): Amounts => (missing ? new Map([...missing, ...amounts]) : amounts);
   const total = new Map<string, Quantity>();
   for (const container of spec.containers ?? []) {
-    // Nearly always there is nothing else to be heeded, and nothing to be made for it.
+    // Fast path: nearly always there are neither defaults nor a resize.
     if (!missing && !status) addList(total, container.resources?.[field]);
     else addTo(total, counted(ofContainer(container, field, status)));
   }
@@ -56,7 +56,7 @@ function ofContainers(
   let sidecars: Amounts = new Map();
   let largest: Amounts = new Map();
   for (const container of spec.initContainers) {
-    // Sidecars run beside everything that starts after them.
+    // Sidecars run beside all containers that start after them.
     if (isSidecar(container)) {
       const own = counted(ofContainer(container, field, status));
       addTo(total, own);
@@ -97,7 +97,7 @@ function statusOf(status: PodStatus, name: string): ContainerStatus | undefined 
   return status.containerStatuses?.find(named) ?? status.initContainerStatuses?.find(named);
 }
 
-/** A resize that its node cannot ever grant changes nothing. */
+/** A resize that is infeasible on the node is ignored. */
 function isResizeInfeasible({ conditions }: PodStatus): boolean {
   return conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
 }

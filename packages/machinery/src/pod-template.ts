@@ -1,11 +1,13 @@
-/** A Pod as its workload's template describes it. */
+/** Pods from the template of a workload. */
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
 import { controllerReference, type Owner } from './owner-references.ts';
 
 const maxNameLength = 253;
 
-/** A new Pod of a template, under the control of an owner and with a name that begins with the owner's. */
+/**
+ * Returns a Pod from a template, with a controller reference to its owner and the name of the owner as `generateName`.
+ */
 export function podFromTemplate(
   owner: Owner & { readonly metadata: { readonly namespace?: string } },
   template: PodTemplateSpec | undefined,

@@ -12,7 +12,7 @@ function podWith(status: NonNullable<Pod['status']>, metadata: Pod['metadata'] =
 }
 const ready = podWith({ conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: readyAt }] });
 
-test('a Pod is active unless it is over or on its way out', () => {
+test('a Pod is active unless it is finished or terminating', () => {
   assert.equal(isPodActive(podWith({ phase: 'Running' })), true);
   assert.equal(isPodActive(podWith({ phase: 'Failed' })), false);
   assert.equal(isPodActive(podWith({ phase: 'Succeeded' })), false);

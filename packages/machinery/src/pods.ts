@@ -1,31 +1,31 @@
-/** What every workload asks of a Pod. */
+/** State of Pods, as all workloads use it. */
 import type { Pod } from '@kruise/api/core/pod';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { findCondition } from './conditions.ts';
 
-/** Whether a Pod is over: what it ran has ended, and is not started again. */
+/** Reports whether a Pod has finished: its phase is Succeeded or Failed. */
 export function isPodFinished({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-/** Whether a Pod counts for its workload: it is neither over nor on its way out. */
+/** Reports whether a Pod is active: neither finished nor terminating. */
 export function isPodActive(pod: Pod): boolean {
   return !isPodFinished(pod) && pod.metadata.deletionTimestamp == null;
 }
 
-/** Whether a Pod says that it is ready. */
+/** Reports whether the Ready condition of a Pod is true. */
 export function isPodReady({ status }: Pod): boolean {
   return findCondition(status?.conditions, 'Ready')?.status === 'True';
 }
 
-/** When a Pod that is ready became so, as far as is known. */
+/** Returns the time at which a ready Pod became ready, if it is known. */
 export function readySince({ status }: Pod): Instant | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
   if (ready?.status !== 'True' || !ready.lastTransitionTime) return undefined;
   return parseTime(ready.lastTransitionTime);
 }
 
-/** Whether a Pod has been ready for so long that it can be relied on. */
+/** Reports whether a Pod is available: ready for at least `minReadySeconds`. */
 export function isPodAvailable(pod: Pod, minReadySeconds: number, now: Instant): boolean {
   if (!isPodReady(pod)) return false;
   if (minReadySeconds === 0) return true;
@@ -34,8 +34,8 @@ export function isPodAvailable(pod: Pod, minReadySeconds: number, now: Instant):
 }
 
 /**
- * In how many seconds the next of the Pods that are ready can be relied on; undefined if time alone changes nothing.
- * Never less than a millisecond, so that whoever looks again then finds it so.
+ * Returns the seconds until the next ready Pod becomes available; undefined if time alone changes nothing. The result
+ * is at least a millisecond, so that a requeue finds the Pod available.
  */
 export function secondsUntilAvailable(pods: Iterable<Pod>, minReadySeconds: number, now: Instant): number | undefined {
   if (minReadySeconds === 0) return undefined;

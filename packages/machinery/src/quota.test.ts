@@ -67,13 +67,13 @@ const usages = [
     { 'count/services': '1', services: '1', 'services.loadbalancers': '1', 'services.nodeports': '1' },
   ],
   [
-    'a claim, in whole bytes',
+    'a PVC, in whole bytes',
     claims,
     { metadata: {}, spec: { resources: { requests: { storage: '1500m' } } } },
     { persistentvolumeclaims: '1', 'count/persistentvolumeclaims': '1', 'requests.storage': '2' },
   ],
   [
-    'a claim with what is set aside for it already',
+    'a PVC with its allocated storage',
     claims,
     {
       metadata: {},

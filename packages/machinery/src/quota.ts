@@ -1,6 +1,6 @@
 /**
- * What objects use of the quotas of their namespace: which names of a quota are about an object, and how much of each
- * it uses. Admission counts one object by this, the quota controller all of them.
+ * Resource quota usage of objects: the resource names of a quota that match an object, and the amounts it uses.
+ * Admission evaluates a single object, the quota controller all of them.
  */
 import type { PodAffinityTerm } from '@kruise/api/core/affinity';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
@@ -14,22 +14,22 @@ import { compareQuantities, parseQuantity, type Quantity, quantityOf, roundUpQua
 import { podLimits, podRequests } from './pod-resources.ts';
 import { type Amounts, addAmounts, amountsOf, type ResourceList } from './resource-list.ts';
 
-/** How objects of one resource are counted. */
+/** Quota evaluator of a resource. */
 export type QuotaEvaluator<T = unknown> = {
-  /** Whether a name in a quota is about such objects. */
+  /** Reports whether a resource name of a quota applies to these objects. */
   counts(name: string): boolean;
-  /** How much one object uses, by all names it could be counted under. */
+  /** Returns the usage of an object under all resource names. */
   usage(object: T, nowMs: number): Amounts;
-  /** Whether an object is in a scope; without it, none is in any. */
+  /** Reports whether an object matches a scope; without this method no scope matches. */
   inScope?(requirement: ScopedResourceSelectorRequirement, object: T): boolean;
-  /** What an object lacks that a quota on these names wants every object to say; empty if nothing. */
+  /** Returns the resources that a quota on these names requires but the object does not specify; empty if none. */
   lacks?(names: readonly string[], object: T): string;
 };
 
 const one = quantityOf(1);
 const none = quantityOf(0);
 
-/** How objects of a resource are counted: by their number, and in more ways for a few. */
+/** Returns the quota evaluator of a resource: object count, and further usage for a few resources. */
 export function quotaEvaluatorOf(resource: { readonly group: string; readonly plural: string }): QuotaEvaluator {
   const name = resourceOf(resource);
   const special = evaluators[name];
@@ -47,16 +47,16 @@ export function quotaEvaluatorOf(resource: { readonly group: string; readonly pl
   return { counts: (each) => each === count || each === alias, usage: () => usage };
 }
 
-/** Resources that were counted by their bare names before everything could be. */
+/** Resources with a quota name from before `count/<resource>` existed. */
 const countedByPlural = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets']);
 
-/** Whether a quota is about an object: by at least one name, and by all its scopes. */
+/** Reports whether a quota applies to an object: by at least one resource name and by all scopes. */
 export function quotaMatches<T>(evaluator: QuotaEvaluator<T>, { spec, status }: ResourceQuota, object: T): boolean {
   if (!Object.keys(status?.hard ?? {}).some((name) => evaluator.counts(name))) return false;
   return isInScopes(evaluator, spec, object);
 }
 
-/** Whether an object is in all the scopes of a quota. */
+/** Reports whether an object matches all scopes of a quota. */
 export function isInScopes<T>(evaluator: QuotaEvaluator<T>, spec: ResourceQuota['spec'], object: T): boolean {
   return scopesOf(spec ?? {}).every((scope) => evaluator.inScope?.(scope, object) ?? false);
 }
@@ -74,7 +74,7 @@ const podNames = new Set([
   ...['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 ]);
 
-/** A quota on one of these wants every container to say how much it takes. */
+/** Quotas on these resources require that every container specifies them. */
 const mustBeSaid = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']);
 
 const pods: QuotaEvaluator<Pod> = {
@@ -123,7 +123,7 @@ const pods: QuotaEvaluator<Pod> = {
   },
 };
 
-/** Requests and limits under the names quotas have for them. */
+/** Returns requests and limits under the resource names of quotas. */
 function computeUsage(requests: Amounts, limits: Amounts): Map<string, Quantity> {
   const usage = new Map<string, Quantity>([['pods', one]]);
   for (const [name, amount] of requests) {
@@ -136,7 +136,7 @@ function computeUsage(requests: Amounts, limits: Amounts): Map<string, Quantity>
   return usage;
 }
 
-/** A Pod that has ended uses nothing any more; nor does one whose node has not let it end in time. */
+/** A finished Pod uses no quota, nor does a Pod that is past its deletion grace period. */
 function isOver({ status, metadata }: Pod, nowMs: number): boolean {
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
@@ -213,12 +213,12 @@ const claims: QuotaEvaluator<PersistentVolumeClaim> = {
   },
 };
 
-/** The class a claim names, in the field or in the annotation of old; empty if none. */
+/** Returns the storage class of a PVC from the field or the deprecated annotation; empty if none. */
 export function storageClassOf({ metadata, spec }: PersistentVolumeClaim): string {
   return metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec?.storageClassName ?? '';
 }
 
-/** What is set aside for a claim already counts where that is more than it asks for. Whole bytes only. */
+/** The allocated storage counts if it is larger than the request. The result is in whole bytes. */
 function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefined {
   const asked = (spec?.resources?.requests as ResourceList | undefined)?.['storage'];
   if (asked === undefined) return undefined;
@@ -229,7 +229,7 @@ function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefine
   return compareQuantities(held, request) > 0 ? roundUpQuantity(held, 0) : request;
 }
 
-// Each evaluator is handed only objects of its own resource.
+// Each evaluator receives only objects of its own resource.
 const evaluators: { readonly [resource: string]: QuotaEvaluator | undefined } = {
   pods: pods as QuotaEvaluator,
   services: services as QuotaEvaluator,

@@ -1,4 +1,4 @@
-/** Lists of resources (`{ cpu: '500m', memory: '1Gi' }`) made fit for reckoning. */
+/** Arithmetic on resource lists (`{ cpu: '500m', memory: '1Gi' }`). */
 import {
   addQuantities,
   compareQuantities,
@@ -7,27 +7,27 @@ import {
   type Quantity,
 } from '@kruise/values/quantity';
 
-/** How much of each resource, by its name. */
+/** Amounts by resource name. */
 export type Amounts = ReadonlyMap<string, Quantity>;
 
-/** A list of resources as objects have it. */
+/** ResourceList of the API. */
 export type ResourceList = { readonly [name: string]: string };
 
-/** The amounts of a list; of none, none. */
+/** Parses a resource list; a missing list is empty. */
 export function amountsOf(list: ResourceList | null | undefined): Map<string, Quantity> {
   const amounts = new Map<string, Quantity>();
   for (const name in list) amounts.set(name, parseQuantity(list[name]!));
   return amounts;
 }
 
-/** The list of amounts. */
+/** Formats amounts as a resource list. */
 export function resourceListOf(amounts: Amounts): { [name: string]: string } {
   const list: { [name: string]: string } = {};
   for (const [name, amount] of amounts) list[name] = formatQuantity(amount);
   return list;
 }
 
-/** The sum of two: a resource that only one of them names is in it too. */
+/** Returns the sum of two amounts; a resource in only one of them is included. */
 export function addAmounts(first: Amounts, second: Amounts): Map<string, Quantity> {
   const sum = new Map(first);
   for (const [name, amount] of second) {
@@ -37,7 +37,7 @@ export function addAmounts(first: Amounts, second: Amounts): Map<string, Quantit
   return sum;
 }
 
-/** The larger of two, resource by resource. */
+/** Returns the maximum of two amounts by resource. */
 export function maxAmounts(first: Amounts, second: Amounts): Map<string, Quantity> {
   const larger = new Map(first);
   for (const [name, amount] of second) {

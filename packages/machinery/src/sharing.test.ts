@@ -26,7 +26,7 @@ test('is the known value where all is the same', () => {
   assert.equal(sharing(structuredClone(known), known), known);
 });
 
-test('takes over what is the same, and leaves both values alone', () => {
+test('shares equal parts and leaves both values unchanged', () => {
   const value = { ...structuredClone(known), name: 'proxy' };
   const before = structuredClone(value);
   const made = sharing(value, known);
@@ -36,7 +36,7 @@ test('takes over what is the same, and leaves both values alone', () => {
   assert.notEqual(value.env, known.env);
 });
 
-test('says what the value says, whatever is known', () => {
+test('returns an equal value, whatever the known value', () => {
   const pair = fc
     .tuple(fc.jsonValue(), fc.jsonValue(), fc.boolean())
     .map(([value, other, isNear]) => [value, isNear ? { ...Object(structuredClone(value)), other } : other] as const);

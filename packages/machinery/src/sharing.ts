@@ -1,23 +1,24 @@
-/** Values that are alike, held once. */
+/** Structural sharing of equal JSON values, to save memory. */
 import { isObject, type JsonObject } from './json-value.ts';
 
 /**
- * A JSON value, with those of its parts that a known value has in the same place being that value's own. What comes of
- * it says the same, in the same order; and where all is the same it is the known value itself.
+ * Returns a JSON value in which all parts that are equal to the same part of a known value are replaced by that part.
+ * The result is equal to the value, including the order of fields, and is the known value itself if everything is
+ * equal.
  *
  * ```ts
  * const known = { labels: { app: 'web' }, replicas: 1 };
- * sharing({ labels: { app: 'web' }, replicas: 2 }, known).labels === known.labels;
+ * shareStructure({ labels: { app: 'web' }, replicas: 2 }, known).labels === known.labels;
  * ```
  */
 export function sharing<T>(value: T, known: unknown): T {
-  // What is put together of equal parts has the type of what it equals.
+  // A value of equal parts has the type of the value.
   return shared(value, known) as T;
 }
 
 /**
- * Has each value share what it can with the one before it under the same key. Of keys as many are remembered as are
- * said to come in turn.
+ * Returns a function that shares each value with the previous one of the same key; the last values of `maxKeys` keys
+ * are cached.
  */
 export function createSharing<T>(maxKeys: number): (key: string, value: T) => T {
   const last = new Map<string, T>();
@@ -55,7 +56,7 @@ function sharedObject(value: JsonObject, known: JsonObject): JsonObject {
   let made: Record<string, unknown> | undefined;
   for (const name in value) {
     count++;
-    // Nothing else that objects have without being given it is JSON.
+    // All other inherited properties of objects are not JSON values.
     const before = name === '__proto__' ? undefined : known[name];
     const part = value[name];
     if (part === before) continue;
@@ -66,7 +67,7 @@ function sharedObject(value: JsonObject, known: JsonObject): JsonObject {
   return isSame && hasSameOrder(value, known, count) ? known : (made ?? value);
 }
 
-/** Whoever writes objects out does so in the order they have. */
+/** Objects are encoded in the order of their fields, so the order must be equal. */
 function hasSameOrder(value: JsonObject, known: JsonObject, count: number): boolean {
   const names = Object.keys(known);
   if (names.length !== count) return false;

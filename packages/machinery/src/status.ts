@@ -1,7 +1,13 @@
 import type { Status, StatusCause, StatusDetails } from '@kruise/api/meta/status';
 import { type Cause, summary } from '@kruise/schema/field-error';
 
-/** How an API says no: the error that every refused request ends in, on the server and at the client alike. */
+/**
+ * Error of the API: the Status of a failed request, on the server and in the client.
+ *
+ * ```ts
+ * if (isNotFound(error)) return undefined;
+ * ```
+ */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly status: Status;
@@ -20,7 +26,7 @@ export class StatusError extends Error {
   }
 }
 
-/** `pods`, or `deployments.apps`: a resource as messages name it, from which a Status tells group and name apart. */
+/** Resource name in messages: `pods` or `deployments.apps`. A Status contains group and name separately. */
 export type ResourceName = { readonly group: string; readonly plural: string };
 
 function printed({ group, plural }: ResourceName): string {
@@ -34,7 +40,7 @@ type Failure = {
   readonly details?: StatusDetails;
 };
 
-/** A failure Status, in the order of fields that Kubernetes writes. */
+/** Returns a failure Status with the field order of Kubernetes. */
 export function failure({ code, reason, message, details }: Failure): Status {
   return {
     kind: 'Status',
@@ -48,7 +54,7 @@ export function failure({ code, reason, message, details }: Failure): Status {
   };
 }
 
-/** The Status of what was removed: which object, of which resource. */
+/** Returns a success Status, for example of a deletion with the details of the object. */
 export function success(details?: StatusDetails): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...(details ? { details } : {}) };
 }
@@ -61,7 +67,7 @@ function about(resource: ResourceName, name: string): StatusDetails {
   };
 }
 
-/** 404: there is no such object. */
+/** 404 NotFound: the object does not exist. */
 export function notFound(resource: ResourceName, name: string): StatusError {
   return new StatusError(
     failure({
@@ -73,7 +79,7 @@ export function notFound(resource: ResourceName, name: string): StatusError {
   );
 }
 
-/** 409: the name is taken. */
+/** 409 AlreadyExists: an object with this name exists. */
 export function alreadyExists(resource: ResourceName, name: string): StatusError {
   return new StatusError(
     failure({
@@ -85,7 +91,7 @@ export function alreadyExists(resource: ResourceName, name: string): StatusError
   );
 }
 
-/** 409: the name was made up by the server, and still taken; worth another try. */
+/** 409 AlreadyExists for a generated name; the client should retry. */
 export function generatedNameTaken(resource: ResourceName, name: string): StatusError {
   return new StatusError(
     failure({
@@ -97,7 +103,7 @@ export function generatedNameTaken(resource: ResourceName, name: string): Status
   );
 }
 
-/** 409: the object is not what the writer thought it was. */
+/** 409 Conflict: a precondition such as the resourceVersion failed. */
 export function conflict(resource: ResourceName, name: string, why: string): StatusError {
   return new StatusError(
     failure({
@@ -109,11 +115,11 @@ export function conflict(resource: ResourceName, name: string, why: string): Sta
   );
 }
 
-/** What a conflict says when someone else wrote first. */
+/** Message of a resourceVersion conflict. */
 export const modifiedMeanwhile =
   'the object has been modified; please apply your changes to the latest version and try again';
 
-/** 422: the object has faults, all of them listed. */
+/** 422 Invalid: the object has validation errors, which are all listed. */
 export function invalid(
   kind: { readonly group: string; readonly kind: string },
   name: string,
@@ -135,17 +141,17 @@ export function invalid(
   );
 }
 
-/** 400: the request makes no sense. */
+/** 400 BadRequest: the request is malformed. */
 export function badRequest(message: string): StatusError {
   return new StatusError(failure({ code: 400, reason: 'BadRequest', message }));
 }
 
-/** 401: nobody knows who is asking. */
+/** 401 Unauthorized: the client is not authenticated. */
 export function unauthorized(message = 'Unauthorized'): StatusError {
   return new StatusError(failure({ code: 401, reason: 'Unauthorized', message }));
 }
 
-/** 403: the asker may not, or a rule of the cluster forbids it. */
+/** 403 Forbidden: the user lacks the permission, or admission denied the request. */
 export function forbidden(
   resource: ResourceName,
   name: string,
@@ -168,7 +174,7 @@ export function forbidden(
   );
 }
 
-/** 405: the resource cannot do this. */
+/** 405 MethodNotAllowed: the resource does not support this verb. */
 export function methodNotSupported(resource: ResourceName, action: string): StatusError {
   return new StatusError(
     failure({
@@ -180,24 +186,24 @@ export function methodNotSupported(resource: ResourceName, action: string): Stat
   );
 }
 
-/** 406: the answer cannot be had in any of the forms asked for. */
+/** 406 NotAcceptable: none of the accepted content types is supported. */
 export function notAcceptable(message: string): StatusError {
   return new StatusError(failure({ code: 406, reason: 'NotAcceptable', message }));
 }
 
-/** 410: what was asked for is too long ago. */
+/** 410 Expired: the resourceVersion or continue token is too old. */
 export function expired(message: string): StatusError {
   return new StatusError(failure({ code: 410, reason: 'Expired', message }));
 }
 
-/** 413: too much was sent. */
+/** 413 RequestEntityTooLarge: the request body is too large. */
 export function tooLarge(message: string): StatusError {
   return new StatusError(
     failure({ code: 413, reason: 'RequestEntityTooLarge', message: `Request entity too large: ${message}` }),
   );
 }
 
-/** 415: the body is in a form nobody reads here. */
+/** 415 UnsupportedMediaType: the content type of the request is not supported. */
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   return new StatusError(
     failure({
@@ -208,7 +214,7 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   );
 }
 
-/** 429: later, please. */
+/** 429 TooManyRequests: the client should retry later. */
 export function tooManyRequests(
   message: string,
   retryAfterSeconds: number,
@@ -227,7 +233,7 @@ export function tooManyRequests(
   );
 }
 
-/** 500: something of the server's failed. */
+/** 500 InternalError: the server failed. */
 export function internalError(why: string, options?: ErrorOptions): StatusError {
   return new StatusError(
     failure({
@@ -240,17 +246,17 @@ export function internalError(why: string, options?: ErrorOptions): StatusError 
   );
 }
 
-/** 500 without a reason, which is what Kubernetes makes of an error it does not know. */
+/** 500 without a reason, as Kubernetes returns for an unclassified error. */
 export function unclassified(message: string): StatusError {
   return new StatusError(failure({ code: 500, message }));
 }
 
-/** 503: not now. */
+/** 503 ServiceUnavailable. */
 export function serviceUnavailable(message: string): StatusError {
   return new StatusError(failure({ code: 503, reason: 'ServiceUnavailable', message }));
 }
 
-/** 504: it took too long. */
+/** 504 Timeout. */
 export function timeout(message: string, retryAfterSeconds = 0, causes?: readonly StatusCause[]): StatusError {
   return new StatusError(
     failure({
@@ -262,7 +268,7 @@ export function timeout(message: string, retryAfterSeconds = 0, causes?: readonl
   );
 }
 
-/** 504: the reader asked for a revision that this server has not seen yet. */
+/** 504 Timeout: the requested resourceVersion is newer than that of this server. */
 export function tooLargeResourceVersion(requested: number, current: number): StatusError {
   return timeout(`Too large resource version: ${requested}, current: ${current}`, 1, [
     { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
@@ -273,19 +279,19 @@ function hasReason(error: unknown, reason: string): boolean {
   return error instanceof StatusError && error.reason === reason;
 }
 
-/** Whether the object does not exist. */
+/** Reports whether an object does not exist (404). */
 export const isNotFound = (error: unknown): boolean => hasReason(error, 'NotFound');
-/** Whether the name was taken. */
+/** Reports whether the name exists already (409). */
 export const isAlreadyExists = (error: unknown): boolean => hasReason(error, 'AlreadyExists');
-/** Whether someone else wrote first. */
+/** Reports whether a write failed with a conflict (409). */
 export const isConflict = (error: unknown): boolean => hasReason(error, 'Conflict');
-/** Whether the object had faults. */
+/** Reports whether validation failed (422). */
 export const isInvalid = (error: unknown): boolean => hasReason(error, 'Invalid');
-/** Whether the request made no sense. */
+/** Reports whether the request was malformed (400). */
 export const isBadRequest = (error: unknown): boolean => hasReason(error, 'BadRequest');
-/** Whether the asker may not. */
+/** Reports whether the request was forbidden (403). */
 export const isForbidden = (error: unknown): boolean => hasReason(error, 'Forbidden');
-/** Whether the resource cannot do what was asked. */
+/** Reports whether the resource does not support the verb (405). */
 export const isMethodNotAllowed = (error: unknown): boolean => hasReason(error, 'MethodNotAllowed');
-/** Whether what was asked for is too long ago. */
+/** Reports whether the resourceVersion or continue token has expired (410). */
 export const isExpired = (error: unknown): boolean => hasReason(error, 'Expired') || hasReason(error, 'Gone');

@@ -1,22 +1,22 @@
 /**
- * The order of a list after a strategic merge. Items the patch names stand as the patch has them, the others as the
- * original has them, and the two are interleaved by the original's order as far as that goes.
+ * Order of a list after a strategic merge. Items of the patch are in the order of the patch, the others in the order of
+ * the original, and both are interleaved by the order of the original as far as possible.
  */
 import { isObject, type JsonObject } from './json-value.ts';
 import { badMergeKey, StrategicMergeError, wrongType } from './strategic-merge-error.ts';
 
-/** A list before a merge, and the items a patch has for it. */
+/** A list before a merge and the items of the patch. */
 export type ListItems = { readonly original: readonly unknown[]; readonly patch: readonly unknown[] };
 
-/** A merge of two lists that lacks nothing but its order. */
+/** A merged list without its order. */
 export type Arrangement = ListItems & {
   readonly merged: readonly unknown[];
-  /** The field that tells items apart; without one each item is told apart by its value. */
+  /** Merge key of the items; without one, items are identified by value. */
   readonly mergeKey: string | undefined;
   readonly areMaps: boolean;
 };
 
-/** Where each key first stands in a list. */
+/** Returns the first position of each key in a list. */
 export function positionsOf(list: readonly unknown[], mergeKey: string | undefined): Map<unknown, number> {
   const positions = new Map<unknown, number>();
   for (const [index, item] of list.entries()) {
@@ -26,7 +26,7 @@ export function positionsOf(list: readonly unknown[], mergeKey: string | undefin
   return positions;
 }
 
-/** The merged items in their order; the original list itself if it has just that. */
+/** Returns the merged items in order; the original list itself if it has that order. */
 export function arrange({ original, merged, patch, mergeKey, areMaps }: Arrangement): readonly unknown[] {
   const named = positionsOf(patch, mergeKey);
   if (mergeKey) {
@@ -50,7 +50,7 @@ export function arrange({ original, merged, patch, mergeKey, areMaps }: Arrangem
   return isList(arranged, original) ? original : arranged;
 }
 
-/** An order that names an item by anything but its key is at fault, if the search for some item comes that far. */
+/** Throws if an item in an order directive has no merge key, as soon as the search reaches it. */
 function requireMaps(
   order: readonly unknown[],
   merged: readonly unknown[],
@@ -73,8 +73,8 @@ function isList(arranged: readonly unknown[], original: readonly unknown[]): boo
   return arranged.length === original.length && arranged.every((item, index) => item === original[index]);
 }
 
-// Kubernetes' comparison says "less" of whatever has no place in the order, which is no order at all. What its sort
-// makes of that is what its insertion sort does to short lists; longer ones are never seen with such items.
+// The comparison of Kubernetes returns "less" for every item without a position, which is not a valid order. The result
+// is that of Go's insertion sort, which is used for short lists; such items do not occur in longer ones.
 const insertionSortLimit = 20;
 
 function sorted(list: readonly unknown[], order: ReadonlyMap<unknown, number>, key: string | undefined): unknown[] {

@@ -107,7 +107,7 @@ test('keeps what others added, and deletes what was applied before and is no mor
   );
 });
 
-test('finds a conflict where both sides changed a field, unless told to overwrite', () => {
+test('a field that both sides changed is a conflict unless overwrite is set', () => {
   const states = { original: { spec: { a: 1 } }, modified: { spec: { a: 2 } }, current: { spec: { a: 3 } } };
   const type = mergeTypeOf(deployment.root);
   assert.throws(() => createThreeWayMergePatch(states, type, { overwrite: false }), MergeConflictError);

@@ -1,6 +1,6 @@
 /**
- * Makes strategic merge patches: of two states of an object, and of the three that `kubectl apply` knows (what was
- * applied last, what is applied now, what is there).
+ * Creates strategic merge patches: two-way from two states of an object, and three-way as `kubectl apply` does (last
+ * applied, newly applied and live state).
  */
 import type { MergeField, MergeType } from '@kruise/schema/merge-type';
 import { compareStrings, formatValue } from '@kruise/values/go-syntax';
@@ -20,10 +20,10 @@ import {
   retainKeys,
 } from './strategic-merge-patch.ts';
 
-/** Conditions a patch must meet, on pain of a `PreconditionError`. */
+/** Preconditions of a patch; a violation throws a `PreconditionError`. */
 export type DiffOptions = { readonly preconditions?: readonly Precondition[] };
 
-/** The patch that makes `modified` of `original`. */
+/** Returns the patch that turns `original` into `modified`. */
 export function createTwoWayMergePatch(
   { original, modified }: { readonly original: JsonObject; readonly modified: JsonObject },
   type: MergeType,
@@ -34,15 +34,15 @@ export function createTwoWayMergePatch(
   return patch;
 }
 
-/** How a three-way patch treats what others did in the meantime. */
+/** Options of a three-way patch. */
 export type ThreeWayOptions = DiffOptions & {
-  /** Whether to overwrite what others changed since `original`; if not, that is a `MergeConflictError`. */
+  /** Overwrites changes of others since `original`; otherwise they are a `MergeConflictError`. */
   readonly overwrite: boolean;
 };
 
 /**
- * The patch that brings `current` to what `modified` says: everything it has is set, and what `original`, the state it
- * was made from, had besides is deleted. What others added to `current` is left alone.
+ * Returns the patch that brings `current` to `modified`: all fields of `modified` are set, and fields that only
+ * `original` (the last applied state) has are deleted. Fields that others added to `current` are left alone.
  */
 export function createThreeWayMergePatch(
   states: { readonly original: JsonObject; readonly modified: JsonObject; readonly current: JsonObject },
@@ -124,7 +124,7 @@ function diffMapField(
   const field = lookupUnlessSame(lookup, type, name, before, after);
   if (!field) return;
   if (field.patchStrategy === 'replace') {
-    // A map that does not merge is written even where nothing changed, as Kubernetes does.
+    // A map that is replaced as a whole is written even without a change, as in Kubernetes.
     if (what.additions) put(patch, name, after);
     return;
   }
@@ -132,7 +132,7 @@ function diffMapField(
   if (hasFields(inner)) put(patch, name, inner);
 }
 
-/** Fields no schema knows are in nobody's way as long as they are the same. */
+/** Unknown fields are ignored as long as they are equal. */
 function lookupUnlessSame(
   find: (type: MergeType, name: string) => MergeField,
   type: MergeType,
@@ -219,8 +219,8 @@ function diffScalarLists(before: readonly unknown[], after: readonly unknown[], 
   }
   const places = positionsOf(after, undefined);
   added.sort((a, b) => places.get(a)! - places.get(b)!);
-  // Kubernetes compares with the original after sorting it, so an order is told for every list that is not sorted. It
-  // misses the list that is to become sorted, and this does not.
+  // Kubernetes compares with the sorted original, so it writes an order for every list that is not sorted. It misses a
+  // list that becomes sorted; this code does not.
   const isChanged = !isSame(byText(before), after) || !isSame(before, after);
   const isTold = what.order && (deleted.size > 0 || (what.additions && isChanged));
   return { items: added, deleted: [...deleted], order: isTold ? after : [] };
@@ -228,13 +228,13 @@ function diffScalarLists(before: readonly unknown[], after: readonly unknown[], 
 
 type Pair = readonly [left: unknown, right: unknown];
 
-/** The items of two lists that have the same keys in the same order, each beside the other; not where keys come twice. */
+/** Pairs the items of two lists that have the same keys in the same order; undefined if a key is duplicated. */
 function inOrder(before: readonly unknown[], after: readonly unknown[], mergeKey: string): readonly Pair[] | undefined {
   const keys = new Set(after.map((item) => formatValue(keyOf(item, mergeKey))));
   return keys.size < after.length ? undefined : after.map((right, index) => [before[index], right]);
 }
 
-/** The items of two lists with the same key, each beside the other, by the text of the key. */
+/** Pairs the items of two lists by the text of their key. */
 function paired(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -253,7 +253,7 @@ function paired(
   return pairs;
 }
 
-/** Of items with the same text the last comes first: where keys come twice, which is a fault, Kubernetes pairs them so. */
+/** Items with the same text are in reverse order: Kubernetes pairs duplicate keys, which are an error, in this way. */
 function sortedByText(list: readonly unknown[], text: (item: unknown) => string) {
   return list
     .map((item, index) => ({ item, index, text: text(item) }))
@@ -264,7 +264,7 @@ function byText(list: readonly unknown[]): readonly unknown[] {
   return sortedByText(list, formatValue).map(({ item }) => item);
 }
 
-/** Whether two patches set something in common to different values. */
+/** Reports whether two patches set the same field to different values. */
 function mapsConflict(left: JsonObject, right: JsonObject, type: MergeType | undefined): boolean {
   for (const name of Object.keys(left)) {
     if (name === directive || name === retainKeys || !Object.hasOwn(right, name)) continue;
@@ -314,7 +314,7 @@ function listsConflict(
     });
   }
   if (left.length !== right.length) return true;
-  // Scalars are compared as sets would be, though only as far as ours go.
+  // Scalars are compared as sets, but only up to the length of the first list.
   const [ours, others] = holdMaps ? [left, right] : [byText([...new Set(left)]), byText([...new Set(right)])];
   return ours.some((item, index) => valuesConflict(item, others[index], element, undefined));
 }

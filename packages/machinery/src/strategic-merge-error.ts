@@ -1,10 +1,10 @@
 import { formatNumber, formatValue } from '@kruise/values/go-syntax';
 import type { JsonObject } from './json-value.ts';
 
-/** Why a strategic merge patch cannot be applied, in Kubernetes' words. */
+/** A strategic merge patch cannot be applied. The message is that of Kubernetes. */
 export class StrategicMergeError extends Error {
   override readonly name = 'StrategicMergeError';
-  /** What the API server answers with: 400, 422 or 500. */
+  /** Reason of the response of the API server: 400, 422 or 500. */
   readonly reason: 'BadRequest' | 'Invalid' | 'InternalError';
 
   constructor(message: string, reason: StrategicMergeError['reason'] = 'InternalError') {
@@ -13,17 +13,17 @@ export class StrategicMergeError extends Error {
   }
 }
 
-/** An item of a merging list lacks the field its items are told apart by. */
+/** Error: an item of a merging list has no merge key. */
 export function badMergeKey(item: JsonObject, mergeKey: string): StrategicMergeError {
   return new StrategicMergeError(`map: ${formatValue(item)} does not contain declared merge key: ${mergeKey}`);
 }
 
-/** A value is of another type than its place in the patch asks for. */
+/** Error: a value has another type than its position in the patch requires. */
 export function wrongType(expected: unknown, actual: unknown): StrategicMergeError {
   return new StrategicMergeError(`expected a ${goTypeOf(expected)}, but received a ${goTypeOf(actual)}`);
 }
 
-/** The Go type a JSON value is decoded into, as messages print it. */
+/** Returns the Go type of a decoded JSON value, as in messages. */
 export function goTypeOf(value: unknown): string {
   if (value === null || value === undefined) return '%!s(<nil>)';
   if (Array.isArray(value)) return '[]interface {}';
@@ -33,7 +33,7 @@ export function goTypeOf(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : 'string';
 }
 
-/** A value as Go's `%s` prints it, where only text was expected. */
+/** Formats a value as Go's `%s`, where text was expected. */
 export function formatString(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return '%!s(<nil>)';

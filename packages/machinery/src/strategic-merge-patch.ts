@@ -1,13 +1,17 @@
 /**
- * Strategic merge patch: a merge patch that knows the schema, so that lists of containers merge by name instead of
- * replacing each other. What a merge cannot say is said by directives beside the data:
+ * Strategic merge patch: a schema-aware merge patch, in which lists such as containers are merged by name instead of
+ * replaced. Directives in the patch express everything else:
  *
  * | directive | where | effect |
  * | --- | --- | --- |
  * | `$patch: replace`, `delete`, `merge` | in a map, or in an item of a merging list | replaces or empties the map; an item replaces the list or is deleted |
- * | `$deleteFromPrimitiveList/<field>` | beside a merging list of scalars | these values are deleted |
- * | `$setElementOrder/<field>` | beside a merging list | the items named stand in this order |
- * | `$retainKeys` | in a map | of the map's keys only these stay |
+ * | `$deleteFromPrimitiveList/<field>` | beside a merging list of scalars | deletes these values |
+ * | `$setElementOrder/<field>` | beside a merging list | orders the named items |
+ * | `$retainKeys` | in a map | removes all other keys of the map |
+ *
+ * ```ts
+ * applyStrategicMergePatch(deployment, { spec: { replicas: 3 } }, mergeTypeOf(deploymentKind));
+ * ```
  */
 import type { MergeField, MergeType } from '@kruise/schema/merge-type';
 import { formatValue, quote } from '@kruise/values/go-syntax';
@@ -16,29 +20,29 @@ import { isObject, isSame, type JsonObject, own } from './json-value.ts';
 import { arrange, type ListItems, positionsOf } from './strategic-list-order.ts';
 import { badMergeKey, formatString, goTypeOf, StrategicMergeError, wrongType } from './strategic-merge-error.ts';
 
-/** Beside the fields of a map: what is to be done with it. */
+/** Directive in a map: replace, delete or merge it. */
 export const directive = '$patch';
-/** Beside the fields of a map: which of its keys stay. */
+/** Directive in a map: the keys to keep. */
 export const retainKeys = '$retainKeys';
-/** Before the name of a list of scalars: which of its values go. */
+/** Prefix of the directive that deletes values of a list of scalars. */
 export const deletions = '$deleteFromPrimitiveList';
-/** Before the name of a list: in which order its items stand. */
+/** Prefix of the directive that orders the items of a list. */
 export const elementOrder = '$setElementOrder';
 
 /**
- * An object with a strategic merge patch applied. What the patch leaves alone is shared with the original, which is
- * itself returned if nothing changes. A patch that cannot be applied throws a `StrategicMergeError`.
+ * Applies a strategic merge patch. The result shares unchanged parts with the original, and is the original itself if
+ * nothing changes. Throws `StrategicMergeError`.
  */
 export function applyStrategicMergePatch(original: JsonObject, patch: JsonObject, type: MergeType): JsonObject {
   return mergeMaps(original, patch, type, 'apply');
 }
 
-/** Two patches in one, which does what applying the first and then the second would; directives and nulls stay. */
+/** Combines two patches into one that has the effect of both in sequence; directives and nulls are kept. */
 export function combineStrategicMergePatches(first: JsonObject, second: JsonObject, type: MergeType): JsonObject {
   return mergeMaps(first, second, type, 'combine');
 }
 
-/** Whether directives are carried out, on an object, or kept, in a patch. */
+/** Directives are executed on an object, or kept in a combined patch. */
 type Mode = 'apply' | 'combine';
 
 function mergeMaps(original: JsonObject, patch: JsonObject, type: MergeType, mode: Mode): JsonObject {
@@ -101,11 +105,11 @@ type Ordering = {
   readonly patch: JsonObject;
   readonly type: MergeType;
   readonly mode: Mode;
-  /** Fields of the patch that need no further look. */
+  /** Fields of the patch that are processed already. */
   readonly settled: Set<string>;
 };
 
-/** Merges the list an order is given for, and puts it in that order. */
+/** Merges the list of an order directive and sorts it. */
 function applyElementOrder({ draft, patch, type, mode, settled }: Ordering, directiveName: string): void {
   const order = patch[directiveName];
   settled.add(directiveName);
@@ -150,7 +154,7 @@ function listAt(value: unknown): readonly unknown[] | undefined {
   throw wrongType([], value);
 }
 
-/** The items a patch has must come in the order it asks for, all of them. */
+/** Requires that the items of a patch are in the order of its directive. */
 function checkElementOrder(patch: readonly unknown[], order: readonly unknown[], mergeKey: string | undefined): void {
   if (order.length === 0 || patch.length === 0) return;
   let at = 0;
@@ -171,14 +175,14 @@ function hasSameKey(left: unknown, right: unknown, mergeKey: string | undefined)
   return mergeKey ? keyOf(left, mergeKey) === keyOf(right, mergeKey) : left === right;
 }
 
-/** The value that tells an item of a merging list from the others. */
+/** Returns the merge key of an item of a merging list. */
 export function keyOf(item: unknown, mergeKey: string): unknown {
   if (!isObject(item)) throw wrongType({}, item);
   if (!Object.hasOwn(item, mergeKey)) throw badMergeKey(item, mergeKey);
   return item[mergeKey];
 }
 
-/** `finalizers` of `$setElementOrder/finalizers`. */
+/** Returns `finalizers` for `$setElementOrder/finalizers`. */
 function fieldOfDirective(name: string, prefix: string): string | undefined {
   return name.startsWith(`${prefix}/`) ? name.slice(prefix.length + 1) : undefined;
 }
@@ -216,19 +220,19 @@ function mergeField(draft: CopyOnWrite, given: string, value: unknown, type: Mer
     if (cleaned === undefined) draft.delete(name);
     else draft.set(name, cleaned);
   } else if (current !== undefined && goTypeOf(current) === goTypeOf(value)) {
-    // A list of deletions that is no list, beside a field of the same type, is taken for the field.
+    // A deletion directive that is not a list, beside a field of the same type, is treated as the field.
     draft.set(name, value);
   }
 }
 
-/** The old value where the new one is equal, so that nothing seems to have changed. */
+/** Returns the current value if the new one is equal, so that nothing seems to have changed. */
 function shared(current: unknown, value: unknown): unknown {
   return isSame(current, value) ? current : value;
 }
 
 /**
- * A part of a patch as it enters an object that had nothing there: without the maps that are directives, and, since
- * they would delete what is not there, without nulls. `undefined` where nothing is left.
+ * Returns a part of a patch for insertion into an object: without directives, and without nulls, which would delete
+ * missing fields. `undefined` if nothing is left.
  */
 function withoutDirectives(value: unknown, dropsNulls: boolean): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -249,7 +253,7 @@ function withoutDirectives(value: unknown, dropsNulls: boolean): unknown {
   return draft.done();
 }
 
-/** What the schema says of a field. Fields it does not know cannot be merged. */
+/** Returns the schema of a field. Unknown fields cannot be merged. */
 export function lookup(type: MergeType, name: string): MergeField {
   if (type.goKind !== 'struct') {
     throw new StrategicMergeError(`merging an object in json but data type is not struct, instead is: ${type.goKind}`);
@@ -259,7 +263,7 @@ export function lookup(type: MergeType, name: string): MergeField {
   throw new StrategicMergeError(`unable to find api field in struct ${type.goName} for the json field ${quote(name)}`);
 }
 
-/** The same, of a field that is to be a list. */
+/** Returns the schema of a field that must be a list. */
 export function lookupList(type: MergeType, name: string): MergeField {
   const field = lookup(type, name);
   if (field.isPointer || field.type.goKind === 'slice') return field;
@@ -290,7 +294,7 @@ function mergeLists(
   return arrange({ original: special.original, merged, patch: special.patch, mergeKey, areMaps: true });
 }
 
-/** Carries out the items of a patch that are directives; what is left is plain data. */
+/** Executes the items of a patch that are directives; returns the remaining data. */
 function takeSpecialItems(original: readonly unknown[], patch: readonly JsonObject[], mergeKey: string): ListItems {
   const plain = patch.filter((item) => !Object.hasOwn(item, directive));
   if (plain.length === patch.length) return { original, patch };
@@ -322,7 +326,7 @@ function mergeItems({ original, patch }: ListItems, mergeKey: string, element: M
   return merged;
 }
 
-/** Whether lists hold maps. All items must be of one type, and not lists themselves. */
+/** Reports whether lists contain maps. All items must have one type and must not be lists. */
 export function areMaps(...lists: readonly (readonly unknown[])[]): boolean {
   let type: string | undefined;
   for (const list of lists) {

@@ -1,4 +1,4 @@
-/** Pod templates that are made from the schema itself, so that no field is missing. */
+/** Pod templates that are generated from the schema, so that no field is missing. */
 import { type PodTemplateSpec, podTemplateSpec } from '@kruise/api/core/pod-template';
 import { asField, type Node, type ObjectNode, resolve } from '@kruise/schema';
 
@@ -7,7 +7,7 @@ export function wholeTemplate(): PodTemplateSpec {
   return sample(podTemplateSpec, valueFor) as PodTemplateSpec;
 }
 
-/** Returns a template in which every structure is present and nothing else: lists have one item, which is empty. */
+/** Returns a template in which every struct is present but empty; lists have one empty item. */
 export function hollowTemplate(): PodTemplateSpec {
   return sample(podTemplateSpec, () => undefined) as PodTemplateSpec;
 }

@@ -1,20 +1,20 @@
-/** The hash of a Pod template that names a Deployment's ReplicaSets and a DaemonSet's revisions (kcm.md §2.1). */
+/** Hash of a Pod template, which names the ReplicaSets of a Deployment and the revisions of a DaemonSet. */
 import { type PodTemplateSpec, podTemplateSpec } from '@kruise/api/core/pod-template';
 import { goDump } from '@kruise/schema/codec/go-dump';
 import { fnv1a, safeEncode } from './hash.ts';
 
-/** The label that carries the hash, on a ReplicaSet, its Pods and in its selector. */
+/** Label with the hash on a ReplicaSet, on its Pods and in its selector. */
 export const templateHashLabel = 'pod-template-hash';
 
 const utf8 = new TextEncoder();
 
-/** Templates are immutable, and a controller hashes the same one for every name that it tries. */
+/** Templates are immutable, and a controller hashes the same template for every name that it tries. */
 const dumpHashes = new WeakMap<PodTemplateSpec, number>();
 
 /**
- * Returns the hash of a template in characters that are safe in a name: bit by bit that of Kubernetes v1.33, since
- * other programs compute it from the template and compare. Another collision count gives another hash of the same
- * template.
+ * Returns the hash of a template in characters that are safe in a name. It is identical bit by bit to that of
+ * Kubernetes v1.33, because other programs compute and compare it. A different collision count gives a different hash
+ * of the same template.
  */
 export function templateHash(template: PodTemplateSpec = noTemplate, collisionCount?: number): string {
   let hash = dumpHashes.get(template);

@@ -1,13 +1,13 @@
 /**
- * The three-way merge `kubectl apply` does for kinds without strategic merge: custom resources, whose lists are
- * replaced as a whole.
+ * Three-way merge of `kubectl apply` for kinds without strategic merge: custom resources, whose lists are replaced as a
+ * whole.
  */
 import { isObject, isSame, type JsonObject, own, put } from './json-value.ts';
 import { type Precondition, requirePreconditions } from './merge-precondition.ts';
 
 /**
- * The merge patch (RFC 7396) that brings `current` to what `modified` says, deletes what `original` had besides, and
- * leaves alone what others added.
+ * Returns the merge patch (RFC 7396) that brings `current` to `modified`, deletes fields that only `original` has, and
+ * leaves fields of others alone.
  */
 export function createThreeWayJsonMergePatch(
   states: { readonly original: JsonObject; readonly modified: JsonObject; readonly current: JsonObject },
@@ -19,7 +19,7 @@ export function createThreeWayJsonMergePatch(
   return patch;
 }
 
-/** Everything `after` has that `before` has not, or has otherwise. */
+/** Returns the fields of `after` that are missing or different in `before`. */
 function additionsOf(before: JsonObject, after: JsonObject): JsonObject {
   const patch: Record<string, unknown> = {};
   for (const name of Object.keys(after)) {
@@ -32,7 +32,7 @@ function additionsOf(before: JsonObject, after: JsonObject): JsonObject {
   return patch;
 }
 
-/** A null in a merge patch deletes; so nothing that is set has one. */
+/** A null in a merge patch deletes, so values must not contain nulls. */
 function withoutNulls(value: unknown): unknown {
   if (!isObject(value)) return value;
   const kept: Record<string, unknown> = {};
@@ -48,7 +48,7 @@ function hasFields(object: JsonObject): boolean {
   return Object.keys(object).length > 0;
 }
 
-/** A null for everything `before` has and `after` has not, or has as null. */
+/** Returns a null for each field of `before` that is missing or null in `after`. */
 function deletionsOf(before: JsonObject, after: JsonObject): JsonObject {
   const patch: Record<string, unknown> = {};
   for (const name of Object.keys(after)) {

@@ -1,20 +1,20 @@
-/** Local time in a zone, with Go's choices where a local time does not exist or exists twice. */
+/** Local time in a time zone, with the rules of Go for local times that do not exist or exist twice. */
 import { ParseError } from '@kruise/values/parse-error';
 import { type Instant, instantOf } from '@kruise/values/time';
 
-/** A place's rules for telling the time. */
+/** A time zone. */
 export type TimeZone = {
-  /** How far local time is ahead of UTC at an instant, in milliseconds. */
+  /** Returns the offset of local time from UTC at an instant in milliseconds. */
   offsetAt(instant: Instant): number;
 };
 
-/** The zone without rules. */
+/** The UTC time zone. */
 export const utc: TimeZone = { offsetAt: () => 0 };
 
-// A format costs far more to make than to use, and there are a few hundred zones in all.
+// Cache: creating a format is far more expensive than using it, and there are only a few hundred zones.
 const zones = new Map<string, TimeZone>();
 
-/** The zone of a name such as `Europe/Berlin`. Throws `ParseError` with Go's text. */
+/** Returns the time zone of a name such as `Europe/Berlin`. Throws `ParseError` with the message of Go. */
 export function timeZone(name: string): TimeZone {
   if (name === '' || name === 'UTC') return utc;
   if (name.includes('..') || name.startsWith('/') || name.startsWith('\\')) {
@@ -29,7 +29,7 @@ export function timeZone(name: string): TimeZone {
 }
 
 function zoneOf(name: string): TimeZone {
-  // Offsets pass for names in JavaScript, and case does not matter. In Go a name is that of a file.
+  // JavaScript accepts offsets as names and ignores case. In Go a name is a file name.
   if (!/^[A-Z]/.test(name)) throw unknown(name);
   let format: Intl.DateTimeFormat;
   try {
@@ -49,7 +49,7 @@ function unknown(name: string): ParseError {
   return new ParseError(`unknown time zone ${name}`);
 }
 
-/** Reads the end of a text such as `2024, GMT-05:00`. */
+/** Parses the end of a text such as `2024, GMT-05:00`. */
 function readOffset(text: string): number {
   const match = /GMT(?:([-+])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
   if (!match) throw new Error(`no offset in ${text}`);
@@ -59,7 +59,7 @@ function readOffset(text: string): number {
 }
 
 const maxRemembered = 1000;
-// No zone has changed its offset but at a quarter of an hour since 1972.
+// Since 1972 every zone has changed its offset only at a quarter of an hour.
 const stepMs = 15 * 60_000;
 const firstSteadyInstant = instantOf(1973, 1, 1);
 
@@ -78,7 +78,7 @@ function remembering(compute: (instant: Instant) => number): (instant: Instant) 
   };
 }
 
-/** An instant as a clock and a calendar in the zone show it. */
+/** Local date and time of an instant. */
 export type LocalTime = {
   readonly year: number;
   /** 1 to 12. */
@@ -87,11 +87,11 @@ export type LocalTime = {
   readonly hour: number;
   readonly minute: number;
   readonly second: number;
-  /** 0 for Sunday. */
+  /** 0 is Sunday. */
   readonly weekday: number;
 };
 
-/** What a clock and a calendar in the zone show at an instant. */
+/** Returns the local date and time of an instant. */
 export function toLocal(zone: TimeZone, instant: Instant): LocalTime {
   const date = new Date(instant + zone.offsetAt(instant));
   return {
@@ -106,8 +106,9 @@ export function toLocal(zone: TimeZone, instant: Instant): LocalTime {
 }
 
 /**
- * The instant of a local time; months and days beyond their ends run on. What clocks skip or repeat is taken with the
- * offset that holds when UTC reads the same, unless another holds at the instant that gives: so Go's `time.Date` does.
+ * Returns the instant of a local time; months and days out of range are normalized. A skipped or repeated local time
+ * uses the offset at the same time in UTC, unless another offset applies at the resulting instant, as Go's `time.Date`
+ * does.
  */
 export function fromLocal(
   zone: TimeZone,

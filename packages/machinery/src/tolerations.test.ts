@@ -8,7 +8,7 @@ const taint: Taint = { key: 'dedicated', value: 'gpu', effect: 'NoSchedule' };
 
 const cases: readonly [name: string, toleration: Toleration, tolerated: boolean][] = [
   ['the same key, value and effect', { key: 'dedicated', value: 'gpu', effect: 'NoSchedule' }, true],
-  ['Equal said aloud', { key: 'dedicated', operator: 'Equal', value: 'gpu', effect: 'NoSchedule' }, true],
+  ['an explicit Equal operator', { key: 'dedicated', operator: 'Equal', value: 'gpu', effect: 'NoSchedule' }, true],
   ['another value', { key: 'dedicated', value: 'web', effect: 'NoSchedule' }, false],
   ['no value where the taint has one', { key: 'dedicated', effect: 'NoSchedule' }, false],
   ['any value', { key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }, true],

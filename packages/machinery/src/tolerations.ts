@@ -1,8 +1,8 @@
-/** Which taints of a node a Pod puts up with. */
+/** Tolerations of node taints. */
 import type { Taint } from '@kruise/api/core/node';
 import type { Toleration } from '@kruise/api/core/toleration';
 
-/** Whether a toleration is for a taint. Where it leaves out the key or the effect, it is for all of them. */
+/** Reports whether a toleration matches a taint. A missing key or effect matches all. */
 export function tolerates(toleration: Toleration, taint: Taint): boolean {
   if (toleration.effect && toleration.effect !== taint.effect) return false;
   if (toleration.key && toleration.key !== taint.key) return false;
@@ -16,12 +16,12 @@ export function tolerates(toleration: Toleration, taint: Taint): boolean {
   }
 }
 
-/** Whether any of the tolerations is for a taint. */
+/** Reports whether any toleration matches a taint. */
 export function isTolerated(taint: Taint, tolerations: readonly Toleration[] | undefined): boolean {
   return tolerations?.some((toleration) => tolerates(toleration, taint)) ?? false;
 }
 
-/** The first taint that is not tolerated, of those with one of the effects. */
+/** Returns the first taint with one of the effects that is not tolerated. */
 export function findUntolerated(
   taints: readonly Taint[] | undefined,
   tolerations: readonly Toleration[] | undefined,
@@ -30,5 +30,5 @@ export function findUntolerated(
   return taints?.find((taint) => effects.includes(taint.effect) && !isTolerated(taint, tolerations));
 }
 
-/** The effects that keep a Pod off a node, rather than make it a lesser choice. */
+/** Effects that exclude a node, as opposed to PreferNoSchedule. */
 export const forbiddingEffects: readonly Taint['effect'][] = ['NoSchedule', 'NoExecute'];

@@ -2,7 +2,7 @@ import type { Random } from '@kruise/values/random';
 
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** A random UUID (RFC 4122, version 4): what tells an object from another that had its name before. */
+/** Returns a random UUID (RFC 4122, version 4). A uid distinguishes an object from earlier ones with the same name. */
 export function uuid(random: Random): string {
   let text = '';
   for (let index = 0; index < 16; index++) {

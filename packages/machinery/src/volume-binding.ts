@@ -1,4 +1,4 @@
-/** Which volume a claim gets: what the scheduler and the controller that binds volumes have to agree on. */
+/** Matching of PVs and PVCs, shared by the scheduler and the PV controller. */
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
@@ -6,71 +6,71 @@ import { compareQuantities, parseQuantity, type Quantity } from '@kruise/values/
 import { selectorOf } from './label-selector.ts';
 import { nodesOfSelector, type SelectableNode } from './node-affinity.ts';
 
-/** The node a volume is to be made for; on claims, by the scheduler. */
+/** Annotation of a PVC with the node for which to provision a volume, set by the scheduler. */
 export const selectedNodeAnnotation = 'volume.kubernetes.io/selected-node';
-/** Says of a claim that its binding is complete. */
+/** Annotation of a PVC whose binding is complete. */
 export const bindCompletedAnnotation = 'pv.kubernetes.io/bind-completed';
-/** Says of a volume or claim that a program bound it, not a person. */
+/** Annotation of a PV or PVC that was bound by the controller, not by a user. */
 export const boundByControllerAnnotation = 'pv.kubernetes.io/bound-by-controller';
-/** What a class of volumes that nobody makes is provisioned by. */
+/** Provisioner of storage classes without dynamic provisioning. */
 export const noProvisioner = 'kubernetes.io/no-provisioner';
 
-/** On claims, by the binder: who is to make a volume for it. */
+/** Annotation of a PVC with the provisioner that has to create a volume, set by the PV controller. */
 export const storageProvisionerAnnotation = 'volume.kubernetes.io/storage-provisioner';
-/** On volumes: who made it for a claim. */
+/** Annotation of a PV with the provisioner that created it. */
 export const provisionedByAnnotation = 'pv.kubernetes.io/provisioned-by';
 
 const betaClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
-/** The class of volumes a claim wants, empty if none. */
+/** Returns the storage class of a PVC; empty if none. */
 export function classOfClaim({ metadata, spec }: PersistentVolumeClaim): string {
   return metadata.annotations?.[betaClassAnnotation] ?? spec?.storageClassName ?? '';
 }
 
-/** Whether a claim says what class it wants, be it none; one that does not is given the default. */
+/** Reports whether a PVC specifies a storage class, even an empty one; otherwise it gets the default class. */
 export function namesClass({ metadata, spec }: PersistentVolumeClaim): boolean {
   return metadata.annotations?.[betaClassAnnotation] !== undefined || spec?.storageClassName != null;
 }
 
-/** The class a volume is of, empty if none. */
+/** Returns the storage class of a PV; empty if none. */
 export function classOfVolume({ metadata, spec }: PersistentVolume): string {
   return metadata.annotations?.[betaClassAnnotation] ?? spec?.storageClassName ?? '';
 }
 
-/** Whether claims of a class wait for a Pod before they get a volume. */
+/** Reports whether a storage class delays binding until a Pod uses the PVC (WaitForFirstConsumer). */
 export function delaysBinding({ volumeBindingMode }: StorageClass): boolean {
   return volumeBindingMode === 'WaitForFirstConsumer';
 }
 
-/** Whether a claim has a volume, and everyone has agreed to it. */
+/** Reports whether a PVC is completely bound. */
 export function isFullyBound({ metadata, spec }: PersistentVolumeClaim): boolean {
   return Boolean(spec?.volumeName) && metadata.annotations?.[bindCompletedAnnotation] !== undefined;
 }
 
-/** Whether a volume is bound to, or kept for, a claim. */
+/** Reports whether a PV is bound to or reserved for a PVC. */
 export function isVolumeFor(volume: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const reference = volume.spec?.claimRef;
   if (!reference || reference.name !== metadata.name || reference.namespace !== metadata.namespace) return false;
   return !reference.uid || reference.uid === metadata.uid;
 }
 
-/** Whether a volume can be used on a node. */
+/** Reports whether a PV is accessible from a node. */
 export function isVolumeReachable({ spec }: PersistentVolume, node: SelectableNode): boolean {
   const required = spec?.nodeAffinity?.required;
   return !required || nodesOfSelector(required)(node);
 }
 
-/** Where a volume is looked for. */
+/** Options of the search for a PV. */
 export type MatchOptions = {
-  /** The node it is to be used on; anywhere, if left out. */
+  /** Node on which the PV is used; any node if omitted. */
   readonly node?: SelectableNode;
-  /** Volumes that are spoken for already, by name. */
+  /** Names of PVs that are already taken. */
   readonly excluded?: ReadonlySet<string>;
-  /** Takes no volume but one that is kept for the claim, as it waits for a Pod. */
+  /** Returns only a PV that is reserved for the PVC, because the binding waits for a Pod. */
   readonly isDelayed?: boolean;
 };
 
-/** The volume that is kept for a claim or else the smallest that meets its demands. */
+/** Returns the PV that is reserved for a PVC, or the smallest one that satisfies it. */
 export function findMatchingVolume(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
@@ -99,22 +99,22 @@ export function findMatchingVolume(
   return smallest?.volume;
 }
 
-/** How much storage a claim wants. */
+/** Returns the storage request of a PVC. */
 export function requestOf({ spec }: PersistentVolumeClaim): Quantity {
   return parseQuantity(spec?.resources?.requests?.storage ?? '0');
 }
 
-/** Whether a volume is what a claim wants, a filesystem or a device. */
+/** Reports whether a PV has the volume mode of a PVC. */
 export function hasSameMode(claim: PersistentVolumeClaim, volume: PersistentVolume): boolean {
   return (claim.spec?.volumeMode ?? 'Filesystem') === (volume.spec?.volumeMode ?? 'Filesystem');
 }
 
-/** Whether a volume can be mounted in all the ways a claim wants. */
+/** Reports whether a PV supports all access modes of a PVC. */
 export function hasAccessModes(claim: PersistentVolumeClaim, volume: PersistentVolume): boolean {
   return (claim.spec?.accessModes ?? []).every((mode) => volume.spec?.accessModes?.includes(mode));
 }
 
-/** The volume as it is when it is bound to a claim; the same one, if it is already. */
+/** Returns the PV bound to a PVC; the same object if it is bound already. */
 export function volumeBoundTo(volume: PersistentVolume, claim: PersistentVolumeClaim): PersistentVolume {
   const { uid = '' } = claim.metadata;
   const isKept = isVolumeFor(volume, claim);
@@ -123,7 +123,7 @@ export function volumeBoundTo(volume: PersistentVolume, claim: PersistentVolumeC
   const claimRef = claimReference(claim);
   return {
     ...volume,
-    // Where someone had kept it for the claim, it is not a program's doing.
+    // A PV that was reserved by a user has no bound-by-controller annotation.
     metadata: isKept
       ? volume.metadata
       : { ...volume.metadata, annotations: { [boundByControllerAnnotation]: 'yes', ...annotations } },
@@ -131,7 +131,7 @@ export function volumeBoundTo(volume: PersistentVolume, claim: PersistentVolumeC
   };
 }
 
-/** How a volume names the claim it is bound to. */
+/** Returns the `claimRef` of a PV. */
 export function claimReference({
   metadata,
 }: PersistentVolumeClaim): NonNullable<NonNullable<PersistentVolume['spec']>['claimRef']> {

@@ -112,7 +112,7 @@ test('older fields take leading zeroes, and see through wrapped addresses', () =
   assert.throws(() => parseLegacyPrefix('10.0.0.0'), { message: 'invalid CIDR address: 10.0.0.0' });
 });
 
-test('faults are told in Kubernetes words', () => {
+test('errors have the messages of Kubernetes', () => {
   assert.deepEqual(validateAddress('10.0.0.1'), []);
   assert.deepEqual(validateAddress('x'), ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']);
   assert.deepEqual(validateAddress('01.0.0.1'), ['must not have leading 0s']);
@@ -128,7 +128,7 @@ test('faults are told in Kubernetes words', () => {
   ]);
 });
 
-test('a block contains what shares its first bits, of its own family', () => {
+test('a block contains the addresses of its family with the same prefix', () => {
   const block = parsePrefix('10.96.0.0/12');
   assert.equal(contains(block, parseAddress('10.111.255.255')), true);
   assert.equal(contains(block, parseAddress('10.112.0.0')), false);
@@ -160,7 +160,7 @@ const anyAddress: fc.Arbitrary<Address> = fc.oneof(
   })),
 );
 
-test('what is written is read back the same, and is valid', () => {
+test('a formatted address is valid and parses to the same value', () => {
   fc.assert(
     fc.property(anyAddress, (address) => {
       assert.deepEqual(parseAddress(formatAddress(address)), address);

@@ -38,7 +38,7 @@ test('megabytes are read at once', () => {
   assert.equal(decodeBase64('A'.repeat(4_000_000)).length, 3_000_000);
 });
 
-test('what is written is read back the same', () => {
+test('encoded bytes decode to the same bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 50 }), (bytes) => {
       assert.deepEqual(Uint8Array.from(decodeBase64(encodeBase64(bytes))), bytes);

@@ -50,7 +50,7 @@ test('a megabyte of digits is refused', () => {
   assert.throws(() => parseDuration('1'.repeat(1_000_000)), { name: 'ParseError' });
 });
 
-test('what is printed is read back the same', () => {
+test('a formatted duration parses to the same value', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (duration) => {
       assert.equal(parseDuration(formatDuration(duration)), duration);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { stringify, stringifySorted } from './go-json.ts';
 
 const cases: readonly (readonly [string, unknown, string])[] = [
-  ['escapes what HTML would read', { a: '<b>&' }, '{"a":"\\u003cb\\u003e\\u0026"}'],
+  ['characters with a meaning in HTML are escaped', { a: '<b>&' }, '{"a":"\\u003cb\\u003e\\u0026"}'],
   ['escapes them in keys too', { '<': 1 }, '{"\\u003c":1}'],
   ['escapes the line breaks of old JavaScript', '\u2028\u2029', '"\\u2028\\u2029"'],
   ['replaces half of a surrogate pair', '\ud800x\udc00', '"\\ufffdx\\ufffd"'],
@@ -18,20 +18,20 @@ for (const [name, value, expected] of cases) {
   test(name, () => assert.equal(stringify(value), expected));
 }
 
-test('refuses what refers to itself', () => {
+test('circular values are rejected', () => {
   const loop: Record<string, unknown> = {};
   loop['self'] = loop;
   assert.throws(() => stringify(loop), TypeError);
 });
 
-test('sorts keys by their bytes, numbers included, and leaves out what is undefined', () => {
+test('keys are sorted by their bytes, including integer-like ones, and undefined values are omitted', () => {
   assert.equal(
     stringifySorted({ b: 1, '9': 2, '10': { z: 1, a: [{ d: 1, c: 2 }] }, u: undefined }),
     '{"10":{"a":[{"c":2,"d":1}],"z":1},"9":2,"b":1}',
   );
 });
 
-test('what is written is read back the same', () => {
+test('encoded values decode to the same value', () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
       assert.deepEqual(JSON.parse(stringify(value)), JSON.parse(JSON.stringify(value)));

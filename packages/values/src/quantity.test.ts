@@ -129,7 +129,7 @@ test('a difference may be negative', () => {
   assert.equal(difference('1Gi', '1Gi'), '0');
 });
 
-test('only what is held as a whole 64-bit number is an integer', () => {
+test('only a quantity that is stored as a 64-bit integer is an integer', () => {
   assert.equal(asInt64(parseQuantity('5k')), 5000n);
   assert.equal(asInt64(parseQuantity('1000m')), undefined);
   assert.equal(asInt64(parseQuantity('9223372036854775808')), undefined);
@@ -155,7 +155,7 @@ test('rounding up to a scale leaves coarser quantities alone', () => {
   assert.equal(rounded('1100u', -3), '2m');
 });
 
-test('an approximate float is what Go computes', () => {
+test('the approximate float equals that of Go', () => {
   assert.equal(asApproximateFloat(parseQuantity('1500m')), 1.5);
   assert.equal(asApproximateFloat(parseQuantity('1e400')), Number.POSITIVE_INFINITY);
   assert.equal(asApproximateFloat(parseQuantity('0.5Ki')), 512);
@@ -178,7 +178,7 @@ const anyQuantity: fc.Arbitrary<Quantity> = fc
   )
   .map(([number, suffix]) => parseQuantity(`${number}${suffix}`));
 
-test('what is printed is read back as the same value', () => {
+test('a formatted quantity parses to the same value', () => {
   fc.assert(
     fc.property(anyQuantity, (quantity) => {
       const bare = negateQuantity(negateQuantity(quantity));

@@ -32,7 +32,7 @@ test('remembers no more than so many', () => {
   assert.equal(count(), 4098);
 });
 
-test('does not remember what fails', () => {
+test('failures are not memoized', () => {
   let isBroken = true;
   const of = remembered(
     (text) => {

@@ -17,7 +17,7 @@ test('results come in the order of the items, and no more are under way than all
   assert.equal(most, 2);
 });
 
-test('a failure is thrown once what is under way has ended, and nothing is begun after it', async () => {
+test('a failure is thrown when the items in progress have ended, and no further item is started', async () => {
   const ended: number[] = [];
   const work = async (item: number) => {
     if (item === 0) throw new Error('broken');

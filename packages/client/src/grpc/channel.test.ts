@@ -34,7 +34,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A gRPC server as far as a test needs one. */
+/** A minimal gRPC server. */
 async function serve(
   handlers: Record<string, Handler>,
   listen: object = { port: 0, host: '127.0.0.1' },
@@ -65,7 +65,7 @@ async function serve(
   return { server, sessions, dropAll, stop, target };
 }
 
-/** Ends a call without a message, in the one block of headers gRPC has for that. */
+/** Ends a call without a message in a trailers-only response. */
 function finish(stream: ServerHttp2Stream, status: number, message: string): void {
   stream.respond(
     { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': String(status), 'grpc-message': message },
@@ -73,7 +73,7 @@ function finish(stream: ServerHttp2Stream, status: number, message: string): voi
   );
 }
 
-/** Answers with messages and a status. */
+/** Sends messages and a status. */
 function answer(stream: ServerHttp2Stream, messages: readonly string[], status = 0): void {
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
   stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': String(status) }));
@@ -81,7 +81,7 @@ function answer(stream: ServerHttp2Stream, messages: readonly string[], status =
   stream.end();
 }
 
-/** Calls back with each message of the client, and when it has said that there are no more. */
+/** Calls back with each message of the client, and at the end of the stream. */
 function receive(stream: ServerHttp2Stream, onMessage: (text: string) => void, onEnd = () => {}): void {
   const deframer = createDeframer(2 ** 24);
   stream.on('data', (chunk: Buffer) => deframer.push(chunk).map(decode).forEach(onMessage));
@@ -110,7 +110,7 @@ async function collect(messages: AsyncIterable<string>): Promise<string[]> {
 }
 
 describe('a unary call', () => {
-  test('gives the answer, however many run at once on the one connection', async () => {
+  test('returns the response with many concurrent calls on one connection', async () => {
     const { target, sessions } = await serve({ Echo: echo });
     const channel = open(target);
     const texts = Array.from({ length: 50 }, (_, index) => `message ${index}`);
@@ -121,7 +121,7 @@ describe('a unary call', () => {
     assert.equal(sessions.size, 1);
   });
 
-  test('carries messages of megabytes', async () => {
+  test('transfers messages of megabytes', async () => {
     const { target } = await serve({
       Echo: (stream) => {
         let text = '';
@@ -136,7 +136,7 @@ describe('a unary call', () => {
     assert.equal(await open(target).unary(method('Echo'), text), text);
   });
 
-  test('sends what gRPC asks for, and the metadata', async () => {
+  test('sends the headers of gRPC and the metadata', async () => {
     let seen: IncomingHttpHeaders = {};
     const { target } = await serve({
       Echo: (stream, headers) => {
@@ -151,17 +151,17 @@ describe('a unary call', () => {
     );
   });
 
-  test('fails with the status the server gives, its message decoded', async () => {
+  test('fails with the status of the server and its decoded message', async () => {
     const { target } = await serve({ Fail: (stream) => finish(stream, 5, 'no such pod: caf%C3%A9 100%25') });
     await assert.rejects(open(target).unary(method('Fail'), ''), failure('NOT_FOUND', /: no such pod: café 100%$/));
   });
 
-  test('fails with a status that comes after a message', async () => {
+  test('fails with a status after a message', async () => {
     const { target } = await serve({ Fail: (stream) => answer(stream, ['half'], 13) });
     await assert.rejects(open(target).unary(method('Fail'), ''), failure('INTERNAL', /./));
   });
 
-  test('fails if there is no message, or more than one', async () => {
+  test('fails without a message and with several messages', async () => {
     const { target } = await serve({
       None: (stream) => answer(stream, []),
       Two: (stream) => answer(stream, ['a', 'b']),
@@ -171,7 +171,7 @@ describe('a unary call', () => {
     await assert.rejects(channel.unary(method('Two'), ''), failure('INTERNAL', /received 2/));
   });
 
-  test('fails if the message is longer than allowed', async () => {
+  test('fails if the message exceeds the limit', async () => {
     const { target } = await serve({ Echo: echo });
     const channel = open(target, { maxMessageBytes: 10 });
     await assert.rejects(
@@ -181,12 +181,12 @@ describe('a unary call', () => {
     assert.equal(await channel.unary(method('Echo'), 'short'), 'short!');
   });
 
-  test('fails if a proxy answers in plain HTTP', async () => {
+  test('fails if a proxy responds in plain HTTP', async () => {
     const { target } = await serve({ Proxy: (stream) => stream.respond({ ':status': 503 }, { endStream: true }) });
     await assert.rejects(open(target).unary(method('Proxy'), ''), failure('UNAVAILABLE', /HTTP status 503/));
   });
 
-  test('fails if the stream is reset; one refused was not sent', async () => {
+  test('fails if the stream is reset; a refused stream was not sent', async () => {
     const { target } = await serve({
       Reset: (stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
       Refuse: (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM),
@@ -200,7 +200,7 @@ describe('a unary call', () => {
     });
   });
 
-  test('fails when its time is up, and tells the server', async () => {
+  test('fails at its deadline and sends the deadline to the server', async () => {
     const clock = virtualClock();
     const closed = Promise.withResolvers<number>();
     const { target } = await serve({
@@ -216,7 +216,7 @@ describe('a unary call', () => {
     assert.equal(await closed.promise, constants.NGHTTP2_CANCEL);
   });
 
-  test('is cancelled by its signal, before it is sent or after', async () => {
+  test('is cancelled by its signal before and after it is sent', async () => {
     const controller = new AbortController();
     const closed = Promise.withResolvers<number>();
     const { target } = await serve({
@@ -234,12 +234,12 @@ describe('a unary call', () => {
 });
 
 describe('a server stream', () => {
-  test('gives every message, then ends', async () => {
+  test('returns every message and ends', async () => {
     const { target } = await serve({ Count: (stream) => receive(stream, () => answer(stream, ['1', '2', '3'])) });
     assert.deepEqual(await collect(open(target).serverStream(method('Count'), '')), ['1', '2', '3']);
   });
 
-  test('gives the messages that came before a failure, then fails', async () => {
+  test('returns the messages before a failure, then fails', async () => {
     const { target } = await serve({ Count: (stream) => receive(stream, () => answer(stream, ['1', '2'], 14)) });
     const seen: string[] = [];
     await assert.rejects(
@@ -264,7 +264,7 @@ describe('a server stream', () => {
     assert.equal(await closed.promise, constants.NGHTTP2_CANCEL);
   });
 
-  test('slows the server down to the pace it is read at', async () => {
+  test('applies backpressure to the server', async () => {
     let sentBytes = 0;
     const message = frame(Buffer.alloc(100_000));
     const { target } = await serve({
@@ -280,7 +280,7 @@ describe('a server stream', () => {
     let readBytes = 0;
     for await (const text of open(target).serverStream(method('Flood'), '')) {
       readBytes += text.length;
-      // Between two messages the server gets to send whatever it may.
+      // Lets the server send as much as it can between two messages.
       await new Promise((resolve) => setImmediate(resolve));
       if (readBytes > 40e6) break;
     }
@@ -311,7 +311,7 @@ describe('a bidirectional call', () => {
     assert.equal((await responses.next()).done, true);
   });
 
-  test('fails on reading if it cannot be made', async () => {
+  test('fails on reading if there is no connection', async () => {
     const { target, stop } = await serve({});
     await stop();
     const call = open(target).bidirectional(method('Chat'));
@@ -321,7 +321,7 @@ describe('a bidirectional call', () => {
 });
 
 describe('a channel', () => {
-  test('connects again after the connection was lost', async () => {
+  test('reconnects after the connection was lost', async () => {
     const { target, dropAll, sessions } = await serve({ Echo: echo, Drop: () => dropAll() });
     const channel = open(target);
     await channel.unary(method('Echo'), '');
@@ -334,7 +334,7 @@ describe('a channel', () => {
     assert.equal(sessions.size, 1);
   });
 
-  test('lets calls under way end, and takes new ones elsewhere, when the server says goodbye', async () => {
+  test('completes calls in flight and uses a new connection after GOAWAY', async () => {
     const held = Promise.withResolvers<ServerHttp2Stream>();
     const { target, sessions } = await serve({ Echo: echo, Hold: (stream) => held.resolve(stream) });
     const channel = open(target);
@@ -342,7 +342,7 @@ describe('a channel', () => {
     const stream = await held.promise;
     const [session] = sessions;
     session!.goaway(constants.NGHTTP2_NO_ERROR);
-    // The answer to a ping comes after the goodbye.
+    // The ping response arrives after GOAWAY.
     await new Promise<void>((resolve) => session!.ping(() => resolve()));
     assert.equal(await channel.unary(method('Echo'), 'new'), 'new!');
     assert.equal(sessions.size, 2);
@@ -350,7 +350,7 @@ describe('a channel', () => {
     assert.equal(await holding, 'old');
   });
 
-  test('waits longer after each failed attempt, and fails at once meanwhile', async () => {
+  test('backs off after each failed attempt and fails immediately meanwhile', async () => {
     const { target, stop } = await serve({});
     await stop();
     const clock = virtualClock();
@@ -390,7 +390,7 @@ describe('a channel', () => {
     assert.equal(await channel.unary(method('Echo'), 'found'), 'found!');
   });
 
-  test('gives up a server that accepts but never speaks', async () => {
+  test('times out on a server that accepts but never responds', async () => {
     const clock = virtualClock();
     const mute = createSocketServer((socket) => {
       ends.push(() => socket.destroy());
@@ -403,7 +403,7 @@ describe('a channel', () => {
     await assert.rejects(channel.unary(method('Echo'), ''), failure('UNAVAILABLE', /timed out/));
   });
 
-  test('gives up a connection on which the server gives no sign of life while a call is under way', async () => {
+  test('closes a connection without ping responses while a call is in flight', async () => {
     const clock = virtualClock();
     let socketOfServer: { pause(): void } | undefined;
     const { target, server } = await serve({
@@ -418,7 +418,7 @@ describe('a channel', () => {
     await assert.rejects(channel.unary(method('Hang'), ''), failure('UNAVAILABLE', /keepalive ping timed out/));
   });
 
-  test('asks for no sign of life while no call is under way', async () => {
+  test('sends no pings while no call is in flight', async () => {
     const clock = virtualClock();
     const { target, sessions } = await serve({ Echo: echo });
     const channel = open(target, { clock });
@@ -430,7 +430,7 @@ describe('a channel', () => {
     assert.equal(pings, 0);
   });
 
-  test('takes no calls once closed', async () => {
+  test('rejects calls after it is closed', async () => {
     const { target } = await serve({ Echo: echo });
     const channel = open(target);
     const before = channel.unary(method('Echo'), 'before');
@@ -439,7 +439,7 @@ describe('a channel', () => {
     await assert.rejects(channel.unary(method('Echo'), ''), failure('CANCELLED', /closed/));
   });
 
-  test('speaks over a unix socket', async () => {
+  test('connects to a Unix socket', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'kruise-grpc-'));
     ends.push(() => rmSync(directory, { recursive: true }));
     const socketPath = join(directory, 'server.sock');
@@ -447,7 +447,7 @@ describe('a channel', () => {
     assert.equal(await open({ socketPath }).unary(method('Echo'), 'unix'), 'unix!');
   });
 
-  test('speaks TLS with a server it trusts, and shows who it is', async () => {
+  test('uses TLS with a trusted server and a client certificate', async () => {
     const nowMs = systemClock.now();
     const authority = createAuthority('test', nowMs);
     const pair = authority.issue({
@@ -486,9 +486,9 @@ describe('endpoints', () => {
     { endpoints: ['unix:///run/etcd.sock'], result: { targets: [{ socketPath: '/run/etcd.sock' }] } },
   ];
   for (const { endpoints, result } of cases) {
-    test(`${endpoints} are read`, () => assert.deepEqual(parseEndpoints(endpoints, undefined), result));
+    test(`${endpoints} are parsed`, () => assert.deepEqual(parseEndpoints(endpoints, undefined), result));
   }
   for (const endpoints of [['ftp://etcd'], ['http://a:1', 'https://b:1'], ['http://']]) {
-    test(`${endpoints} are refused`, () => assert.throws(() => parseEndpoints(endpoints, undefined)));
+    test(`${endpoints} are rejected`, () => assert.throws(() => parseEndpoints(endpoints, undefined)));
   }
 });

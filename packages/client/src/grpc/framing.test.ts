@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createDeframer, frame } from './framing.ts';
 
-test('messages come out as they went in, wherever the bytes are cut', () => {
+test('messages are decoded regardless of how the bytes are split', () => {
   const anyCut = fc.record({
     messages: fc.array(fc.uint8Array({ maxLength: 40 })),
     cuts: fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }),
@@ -24,13 +24,13 @@ test('messages come out as they went in, wherever the bytes are cut', () => {
   );
 });
 
-test('a message that is cut off leaves a rest', () => {
+test('a truncated message is partial', () => {
   const deframer = createDeframer(100);
   assert.deepEqual(deframer.push(frame(Buffer.from('message')).subarray(0, 8)), []);
   assert.equal(deframer.hasRest(), true);
 });
 
-test('a message longer than allowed is refused before it has come', () => {
+test('a message above the limit is rejected before it is complete', () => {
   const deframer = createDeframer(100);
   assert.throws(
     () => deframer.push(Buffer.from([0, 0, 0, 0, 101])),
@@ -38,6 +38,6 @@ test('a message longer than allowed is refused before it has come', () => {
   );
 });
 
-test('a compressed message is refused', () => {
+test('a compressed message is rejected', () => {
   assert.throws(() => createDeframer(100).push(Buffer.from([1, 0, 0, 0, 0])), /compressed/);
 });

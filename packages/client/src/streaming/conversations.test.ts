@@ -18,7 +18,7 @@ const all: CommandStreams = { stdin: true, stdout: true, stderr: true, tty: fals
 const success: Status = { metadata: {}, status: 'Success' };
 const failure: Status = { metadata: {}, status: 'Failure', reason: 'NonZeroExitCode', message: 'it failed' };
 
-/** A server that hands every upgrade to a function. */
+/** A server that passes every upgrade to a function. */
 async function serving(accept: (upgrade: Upgrade) => Promise<unknown>) {
   const server = createServer();
   const sockets = new Set<Duplex>();
@@ -40,7 +40,7 @@ async function serving(accept: (upgrade: Upgrade) => Promise<unknown>) {
   };
 }
 
-/** Runs the same for every command: what comes in goes out, with a word on stderr, and ends with a Status. */
+/** Runs the same command each time: echoes its input, writes to stderr, and ends with a Status. */
 function answering(streams: CommandStreams, status: Status, seen: RemoteCommand[] = []) {
   return serving(async (upgrade) => {
     const command = await acceptRemoteCommand(upgrade, systemClock, streams);
@@ -121,7 +121,7 @@ const refusals = [
   },
 ];
 for (const { name, headers, code, body } of refusals) {
-  test(`an upgrade with ${name} is refused`, async () => {
+  test(`an upgrade with ${name} is rejected`, async () => {
     await using server = await answering(all, success);
     const answer = await upgradeTo(server.port, headers);
     assert.deepEqual([answer.code, answer.body], [code, body]);
@@ -129,7 +129,7 @@ for (const { name, headers, code, body } of refusals) {
   });
 }
 
-test('the size of a terminal is told over SPDY, and the last one to whoever asks late', async () => {
+test('terminal sizes are sent over SPDY, and a late listener receives the last one', async () => {
   const seen: RemoteCommand[] = [];
   const tty = { stdin: true, stdout: true, stderr: false, tty: true };
   await using server = await answering(tty, success, seen);
@@ -146,7 +146,7 @@ test('the size of a terminal is told over SPDY, and the last one to whoever asks
   command.close();
 });
 
-/** The messages of a WebSocket until it is closed, and the code it is closed with. */
+/** Returns the messages of a WebSocket until it is closed, and its close code. */
 async function converse(port: number, protocols: string[], send: (socket: WebSocket) => void) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/`, protocols);
   const messages: Buffer[] = [];
@@ -157,16 +157,16 @@ async function converse(port: number, protocols: string[], send: (socket: WebSoc
   return { messages, code, protocol: socket.protocol };
 }
 
-test('a command runs over WebSocket, its channels told apart by their first byte', async () => {
+test('a command runs over WebSocket with channels in the first byte', async () => {
   await using server = await answering({ ...all, stdin: false }, failure);
   const { messages, code, protocol } = await converse(server.port, ['v4.channel.k8s.io'], () => {});
   assert.equal(protocol, 'v4.channel.k8s.io');
   assert.equal(code, 1000);
-  assert.deepEqual(messages[0], Buffer.of(1), 'the first message is empty, and says that it has begun');
+  assert.deepEqual(messages[0], Buffer.of(1), 'the first message is empty and reports the start');
   assert.deepEqual(messages.slice(1).map(String), ['\u0002a warning', `\u0003${JSON.stringify(failure)}`]);
 });
 
-test('base64 channels are text with a digit in front', async () => {
+test('base64 channels are text with a digit prefix', async () => {
   const seen: string[] = [];
   await using server = await serving(async (upgrade) => {
     const command = await acceptRemoteCommand(upgrade, systemClock, all);
@@ -182,7 +182,7 @@ test('base64 channels are text with a digit in front', async () => {
   assert.deepEqual(messages.map(String), ['1', `1${Buffer.from('answer').toString('base64')}`]);
 });
 
-test('the newest protocol closes one channel and keeps the rest', async () => {
+test('the newest protocol closes one channel and keeps the others', async () => {
   await using server = await serving(async (upgrade) => {
     const command = await acceptRemoteCommand(upgrade, systemClock, all, ['v5.channel.k8s.io']);
     for await (const chunk of command.stdin!) command.stdout!.write(chunk);
@@ -195,7 +195,7 @@ test('the newest protocol closes one channel and keeps the rest', async () => {
   assert.deepEqual(messages.slice(1).map(String), ['\u0001echo', `\u0003${JSON.stringify(success)}`]);
 });
 
-test('a WebSocket without a protocol in common is refused before it opens', async () => {
+test('a WebSocket without a common protocol is rejected before it opens', async () => {
   await using server = await answering(all, success);
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`, ['nonsense']);
   const [, response] = await once(socket, 'unexpected-response');
@@ -203,7 +203,7 @@ test('a WebSocket without a protocol in common is refused before it opens', asyn
   assert.match(await text(response), /^requested protocol\(s\) are not supported: \[nonsense\]; supports \[/);
 });
 
-test('a client that goes away aborts the command', async () => {
+test('a client that disconnects aborts the command', async () => {
   const gone = Promise.withResolvers<void>();
   await using server = await serving(async (upgrade) => {
     const command = await acceptRemoteCommand(upgrade, systemClock, all);
@@ -215,7 +215,7 @@ test('a client that goes away aborts the command', async () => {
   await gone.promise;
 });
 
-/** A port that answers every line with the same in capitals, and a server that forwards to it. */
+/** A port that responds with every line in capitals, and a server that forwards to it. */
 async function forwarding(ports: readonly number[] = []) {
   const target = createTcpServer((socket) => {
     socket.on('data', (chunk) => socket.end(String(chunk).toUpperCase()));
@@ -246,7 +246,7 @@ async function forwarding(ports: readonly number[] = []) {
 }
 
 for (const numbered of [true, false]) {
-  test(`ports are forwarded over SPDY with ${numbered ? 'numbered requests' : 'streams opened in turn'}`, async () => {
+  test(`ports are forwarded over SPDY with ${numbered ? 'request ids' : 'consecutive streams'}`, async () => {
     await using server = await forwarding();
     const headers = { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'portforward.k8s.io' };
     const { socket, head } = await upgradeTo(server.port, headers);
@@ -269,7 +269,7 @@ for (const numbered of [true, false]) {
   });
 }
 
-test('ports are forwarded over WebSocket, each channel beginning with the number of its port', async () => {
+test('ports are forwarded over WebSocket, and each channel starts with its port number', async () => {
   await using server = await forwarding();
   const { messages } = await converse(server.port, ['v4.channel.k8s.io'], (socket) =>
     socket.send(Buffer.from('\0hello')),

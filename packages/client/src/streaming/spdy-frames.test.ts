@@ -26,7 +26,7 @@ const all: readonly (readonly [bytes: Buffer, frame: Frame])[] = [
   [windowUpdateFrame(0, 4096), { type: 'windowUpdate', streamId: 0, delta: 4096 }],
 ];
 
-test('frames are read as they were written, however the network cuts them', () => {
+test('frames are decoded regardless of how the bytes are split', () => {
   const bytes = Buffer.concat(all.map(([each]) => each));
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: bytes.length }), { maxLength: 10 }), (cuts) => {
@@ -45,7 +45,7 @@ test('frames are read as they were written, however the network cuts them', () =
   );
 });
 
-test('data are handed on as they come, and only the last piece ends the stream', () => {
+test('data is delivered as it arrives, and only the last chunk ends the stream', () => {
   const read = createFrameReader();
   const pieces = [...read(dataHead(5, 6, true)), ...read(Buffer.from('abc')), ...read(Buffer.from('def'))];
   assert.deepEqual(pieces, [
@@ -54,7 +54,7 @@ test('data are handed on as they come, and only the last piece ends the stream',
   ]);
 });
 
-test('frames of a kind nobody knows are passed over', () => {
+test('unknown frame types are ignored', () => {
   const unknown = Buffer.from('800300630000000201020000', 'hex').subarray(0, 10);
   assert.deepEqual([...createFrameReader()(Buffer.concat([unknown, pingFrame(1)]))], [{ type: 'ping', id: 1 }]);
 });
@@ -63,8 +63,8 @@ const broken = {
   'another version of SPDY': '8002000600000004',
   'a control frame of megabytes': '8003000100ffffff',
   'a reset without a status': '800300030000000400000001',
-  'settings that count wrongly': '800300040000000400000005',
-  'a stream opened with no headers': '800300010000000400000001',
+  'settings with a wrong count': '800300040000000400000005',
+  'a stream opened without headers': '800300010000000400000001',
 };
 for (const [what, hex] of Object.entries(broken)) {
   test(`${what} is an error`, () => {

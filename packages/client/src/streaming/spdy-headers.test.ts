@@ -13,12 +13,12 @@ function adler32(bytes: Uint8Array): number {
   return ((b << 16) | a) >>> 0;
 }
 
-test('the dictionary is the one of SPDY/3, by the checksum that streams name it with', () => {
+test('the dictionary has the SPDY/3 checksum', () => {
   assert.equal(spdyDictionary.length, 1423);
   assert.equal(adler32(spdyDictionary), 0xe3c6a7c2);
 });
 
-test('headers come back as they were written, block after block', async () => {
+test('headers are decoded as they were encoded, block after block', async () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/);
   const value = fc.stringMatching(/^[ -~]{0,40}$/);
   const headers = fc.dictionary(name, fc.oneof(value, fc.array(value, { minLength: 2, maxLength: 3 })), { maxKeys: 5 });
@@ -33,7 +33,7 @@ test('headers come back as they were written, block after block', async () => {
   );
 });
 
-test('blocks that a peer has compressed with the dictionary are read, though each needs those before it', async () => {
+test('blocks that a peer compressed with the dictionary are decoded in sequence', async () => {
   const deflate = createDeflate({ dictionary: spdyDictionary });
   const decoder = createHeaderDecoder();
   for (const headers of [
@@ -55,7 +55,7 @@ test('blocks that a peer has compressed with the dictionary are read, though eac
   decoder.close();
 });
 
-/** The block without the zlib stream around it. */
+/** The block without its zlib stream. */
 function plainBlock(headers: SpdyHeaders): Buffer {
   return createHeaderEncoder()(headers).subarray(7, -5);
 }
@@ -69,7 +69,7 @@ const broken: { readonly [what: string]: Buffer } = {
   'unfolds to more than anyone sends': deflateSync(Buffer.alloc(10_000_000)),
 };
 for (const [what, block] of Object.entries(broken)) {
-  test(`a block is refused that ${what}`, async () => {
+  test(`a block is rejected that ${what}`, async () => {
     const decoder = createHeaderDecoder();
     await assert.rejects(decoder.decode(block));
     decoder.close();

@@ -19,7 +19,7 @@ import { createHeaderEncoder } from './spdy-headers.ts';
 
 const clock = virtualClock();
 
-/** Two connections with each other, and what the second was asked to accept. */
+/** Two connected peers, and the streams that the second one was asked to accept. */
 function pair(accept: NonNullable<SpdyOptions['accept']> = () => true) {
   const [one, other] = duplexPair();
   const accepted: SpdyStream[] = [];
@@ -34,7 +34,7 @@ function pair(accept: NonNullable<SpdyOptions['accept']> = () => true) {
   return { client: createSpdyConnection(one, { role: 'client', clock }), server, accepted };
 }
 
-/** A connection whose other side is written by hand: what it says comes as frames. */
+/** A connection to a scripted peer, whose output is decoded as frames. */
 function byHand(options: Partial<SpdyOptions> = {}) {
   const [one, hand] = duplexPair();
   const connection = createSpdyConnection(one, { role: 'server', clock, accept: () => true, ...options });
@@ -63,7 +63,7 @@ async function close(...connections: readonly { close(): void; readonly closed: 
   await Promise.all(connections.map(({ closed }) => closed));
 }
 
-test('a stream carries its headers, and data both ways until each half is closed', async () => {
+test('a stream transfers headers and data in both directions until each half is closed', async () => {
   const { client, server, accepted } = pair(({ data }) => {
     data.pipe(data);
     return true;
@@ -75,7 +75,7 @@ test('a stream carries its headers, and data both ways until each half is closed
   await close(client, server);
 });
 
-test('streams opened at once do not mix', async () => {
+test('concurrent streams do not mix', async () => {
   const { client, server } = pair(({ data }) => {
     data.pipe(data);
     return true;
@@ -92,7 +92,7 @@ test('streams opened at once do not mix', async () => {
   await close(client, server);
 });
 
-test('a stream that is not accepted fails at the one who opens it', async () => {
+test('a stream that is not accepted fails at its opener', async () => {
   const { client, server } = pair(() => false);
   await assert.rejects(client.open({ streamtype: 'nonsense' }), /rejected/);
   await close(client, server);
@@ -103,7 +103,7 @@ test('one half may be closed long before the other', async () => {
   const { data } = await client.open({ streamtype: 'stdin' });
   data.end('question');
   const theirs = accepted[0]!.data;
-  // Reading a stream to its end in a loop would destroy it.
+  // Iterating over a stream to its end would destroy it.
   const [question] = await Promise.all([once(theirs, 'data'), once(theirs, 'end')]);
   assert.equal(String(question), 'question');
   theirs.end('answer');
@@ -111,7 +111,7 @@ test('one half may be closed long before the other', async () => {
   await close(client, server);
 });
 
-test('a stream that is destroyed ends at the other side, which keeps what it has', async () => {
+test('a destroyed stream ends at the peer, which keeps the received data', async () => {
   const { client, server, accepted } = pair();
   const { data } = await client.open({ streamtype: 'stdin' });
   await new Promise((resolve) => data.write('sent', resolve));
@@ -126,7 +126,7 @@ test('pings are answered', async () => {
   await close(client, server);
 });
 
-test('a goodbye ends what is open, and nothing is opened after it', async () => {
+test('GOAWAY ends open streams and rejects new ones', async () => {
   const { client, server, accepted } = pair();
   const { data } = await client.open({ streamtype: 'stdout' });
   accepted[0]!.data.write('last words');
@@ -136,7 +136,7 @@ test('a goodbye ends what is open, and nothing is opened after it', async () => 
   await assert.rejects(client.open({ streamtype: 'late' }), /closed/);
 });
 
-test('a connection that is lost ends its streams, and says that it was lost', async () => {
+test('a lost connection ends its streams with an error', async () => {
   const opened = Promise.withResolvers<Duplex>();
   const { connection, hand, said, syn } = byHand({
     accept({ data }) {
@@ -151,7 +151,7 @@ test('a connection that is lost ends its streams, and says that it was lost', as
   assert.match(String(await connection.closed), /lost/);
 });
 
-test('a connection that is torn down after a goodbye has ended well', async () => {
+test('a connection that is closed after GOAWAY ends without an error', async () => {
   const { connection, hand, said } = byHand();
   hand.write(Buffer.concat([goAwayFrame(0, 0), pingFrame(1)]));
   await said('ping');
@@ -160,13 +160,13 @@ test('a connection that is torn down after a goodbye has ended well', async () =
   assert.equal(await connection.closed, undefined);
 });
 
-test('a writer waits while its reader does not read', async () => {
+test('a writer waits for a slow reader', async () => {
   const { client, server, accepted } = pair();
   const slow = await client.open({ streamtype: 'slow' });
   const quick = await client.open({ streamtype: 'quick' });
   const megabytes = Buffer.alloc(8 * 1024 * 1024, 7);
   slow.data.end(megabytes);
-  // What the reader of another stream gets shows that all that can be sent on this one has been.
+  // Data on another stream proves that everything possible was sent on this one.
   quick.data.end('passes');
   assert.equal(await text(accepted[1]!.data), 'passes');
   await client.ping();
@@ -199,7 +199,7 @@ test('a peer without flow control is slowed down by the socket', async () => {
   assert.equal(await connection.closed, undefined);
 });
 
-test('data may be sent without end to a peer that knows no windows', async () => {
+test('data may be sent without limit to a peer without flow control', async () => {
   const opened = Promise.withResolvers<Duplex>();
   const { connection, hand, said, syn } = byHand({
     accept({ data }) {
@@ -220,14 +220,14 @@ test('data may be sent without end to a peer that knows no windows', async () =>
   connection.destroy();
 });
 
-test('data after the end of a stream are refused', async () => {
+test('data after the end of a stream is rejected', async () => {
   const { connection, hand, said, syn } = byHand();
   hand.write(Buffer.concat([syn(1), dataHead(1, 0, true), dataHead(1, 1, false), Buffer.of(0)]));
   assert.deepEqual(await said('reset'), { type: 'reset', streamId: 1, status: 9 });
   connection.destroy();
 });
 
-test('data on a stream nobody opened are refused, those on one that was reset are not', async () => {
+test('data on an unknown stream is rejected, data on a reset stream is ignored', async () => {
   const { connection, hand, said, syn } = byHand();
   const data = (id: number) => Buffer.concat([dataHead(id, 1, false), Buffer.of(0)]);
   hand.write(Buffer.concat([syn(1), resetFrame(1, 5), data(1), data(33), pingFrame(1)]));
@@ -237,7 +237,7 @@ test('data on a stream nobody opened are refused, those on one that was reset ar
 });
 
 for (const [what, ids] of Object.entries({ twice: [1, 1], 'out of order': [3, 1], 'with an id of ours': [2] })) {
-  test(`a peer that opens a stream ${what} is hung up on`, async () => {
+  test(`a peer that opens a stream ${what} is disconnected`, async () => {
     const { connection, hand, said, syn } = byHand();
     hand.write(Buffer.concat(ids.map(syn)));
     assert.deepEqual(await said('goAway'), { type: 'goAway', lastStreamId: ids[0]! % 2 ? ids[0] : 0, status: 1 });
@@ -245,7 +245,7 @@ for (const [what, ids] of Object.entries({ twice: [1, 1], 'out of order': [3, 1]
   });
 }
 
-test('a peer that asks and never reads is hung up on', async () => {
+test('a peer that sends control frames but never reads is disconnected', async () => {
   const [one, hand] = duplexPair();
   const connection = createSpdyConnection(one, { role: 'server', clock });
   const flood = Buffer.concat(Array.from({ length: 10_000 }, () => pingFrame(1)));
@@ -255,7 +255,7 @@ test('a peer that asks and never reads is hung up on', async () => {
   assert.match(String(await connection.closed), /does not read/);
 });
 
-test('whatever bytes come, a connection ends or goes on, and nothing else breaks', async () => {
+test('arbitrary bytes only end or continue the connection', async () => {
   const encode = createHeaderEncoder();
   const opening = synStreamFrame(1, encode({ streamtype: 'data' }), false);
   const control = fc

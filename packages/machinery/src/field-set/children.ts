@@ -1,7 +1,7 @@
 /**
- * The children of a node while they are gathered, one after the other. Objects that are made alike have the same fields
- * in the same order, so whoever gathers them goes where others went before: what follows on what is remembered, and a
- * node is sorted and made only once. Sets that say the same then mostly are the same, and take neither time nor room.
+ * Children of a node of a field set while they are collected. Objects of one controller have the same fields in the
+ * same order, so the sequence of children is cached as a trie, and each node is sorted and created only once. Equal
+ * sets are then mostly the same object and take neither time nor memory.
  */
 import type { FieldSet } from './field-set.ts';
 import { type PathElement, sortPathElements } from './path-element.ts';
@@ -9,12 +9,12 @@ import { type PathElement, sortPathElements } from './path-element.ts';
 const self = '.';
 const emptyNode: FieldSet = Object.freeze({});
 
-/** The children gathered so far; never changed. */
+/** The children collected so far; immutable. */
 export class Children {
   readonly #before: Children | undefined;
   readonly #element: PathElement;
   readonly #node: FieldSet;
-  // Mostly the same comes next, and is found without a map.
+  // The most recent successor, which is found without a map lookup.
   #next: Children | undefined;
   #others: Map<PathElement, Map<FieldSet, Children>> | undefined;
   #member: FieldSet | undefined;
@@ -26,7 +26,7 @@ export class Children {
     this.#node = node;
   }
 
-  /** These children and one more, in place of the one with the same step, if there is one. */
+  /** Returns these children and one more, which replaces a child with the same path element. */
   with(element: PathElement, node: FieldSet): Children {
     const next = this.#next;
     if (next !== undefined && next.#node === node && next.#element === element) return next;
@@ -48,7 +48,7 @@ export class Children {
     return made;
   }
 
-  /** The child a step leads to. */
+  /** Returns the child of a path element. */
   get(element: PathElement): FieldSet | undefined {
     for (let each: Children = this; each.#before !== undefined; each = each.#before) {
       if (each.#element === element) return each.#node;
@@ -56,7 +56,10 @@ export class Children {
     return undefined;
   }
 
-  /** The node with these children, which is in the set itself or only on the way; `undefined` if it is neither. */
+  /**
+   * Returns the node with these children; `member` reports whether the node itself is in the set. `undefined` if the node
+   * has neither.
+   */
   node(member: boolean): FieldSet | undefined {
     if (this.#before === undefined) return member ? emptyNode : undefined;
     if (member) return (this.#member ??= this.#make({ [self]: emptyNode }));
@@ -73,7 +76,7 @@ export class Children {
   }
 }
 
-/** How many are remembered until all are forgotten: there is no end to what clients may send. */
+/** Cache limit; the cache is cleared when it is reached, because input from clients is unbounded. */
 const maxRemembered = 8192;
 let remembered = 0;
 let none = new Children();
@@ -84,7 +87,7 @@ function countOne(): void {
   none = new Children();
 }
 
-/** No children yet. */
+/** Returns an empty collection. */
 export function noChildren(): Children {
   return none;
 }

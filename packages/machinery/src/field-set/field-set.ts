@@ -1,14 +1,14 @@
 /**
- * Sets of field paths, in the form `managedFields` keep them: a tree whose keys are the steps of the paths.
+ * Sets of field paths in the format of `managedFields`: a tree whose keys are path elements.
  *
  * ```json
  * { "f:spec": { "f:containers": { "k:{\"name\":\"a\"}": { ".": {}, "f:image": {} } } } }
  * ```
  *
- * A path is in the set if its node is empty or has the key `.`; other nodes are only on the way to some. Since the tree
- * is what is on the wire, a set nobody changes is never read or written again: operations look at what differs, and
- * share the rest. For that, all sets here are canonical: each step has its one text, steps are in Go's order with `.`
- * first, and nodes without any path below them are gone. `readFieldSet` makes any tree so.
+ * A path is in the set if its node is empty or has the key `.`; other nodes are only parents. The tree is the wire
+ * format, so an unchanged set is never decoded or encoded: operations visit only the differences and share the rest. To
+ * make this possible, all sets are canonical: each path element has exactly one text, elements are in the order of Go
+ * with `.` first, and nodes without a path are removed. `readFieldSet` converts any tree to this form.
  */
 import { isObject, type JsonObject } from '../json-value.ts';
 import { noChildren } from './children.ts';
@@ -20,28 +20,28 @@ import {
   readPathElement,
 } from './path-element.ts';
 
-/** A canonical set of field paths. As the root of a set an empty tree is the empty set. */
+/** A canonical set of field paths. At the root, an empty tree is the empty set. */
 export type FieldSet = { readonly [element: PathElement]: FieldSet };
 
-/** The set without paths; below the root the same tree means a path that ends. */
+/** The empty set; below the root the same tree is a leaf. */
 export const emptySet: FieldSet = noChildren().node(true)!;
 
 const self = '.';
 type Tree = Record<PathElement, FieldSet>;
 
-/** Whether there is no path in a set. */
+/** Reports whether a set is empty. */
 export function isEmpty(set: FieldSet): boolean {
   for (const _ in set) return false;
   return true;
 }
 
-/** Whether the path that leads to a node is in the set. */
+/** Reports whether the path of a node is in the set. */
 export function isMember(node: FieldSet): boolean {
   for (const first in node) return first === self;
   return true;
 }
 
-/** The set with these paths. */
+/** Returns the set of these paths. */
 export function fieldSetOf(...paths: readonly (readonly PathElement[])[]): FieldSet {
   return unionAll(paths.filter((path) => path.length > 0).map(chain));
 }
@@ -50,7 +50,7 @@ function chain(path: readonly PathElement[]): FieldSet {
   return path.reduceRight<FieldSet>((child, element) => ({ [element]: child }), emptySet);
 }
 
-/** Whether a path is in a set. */
+/** Reports whether a path is in a set. */
 export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
   let node: FieldSet | undefined = set;
   for (const element of path) {
@@ -60,7 +60,7 @@ export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
   return path.length > 0 && isMember(node);
 }
 
-/** The paths of a set, parents before their children, siblings before what is below them. */
+/** Iterates over the paths of a set: parents before their children, siblings before their descendants. */
 export function* pathsOf(set: FieldSet, prefix: readonly PathElement[] = []): Generator<readonly PathElement[]> {
   for (const element in set) {
     if (element !== self && isMember(set[element]!)) yield [...prefix, element];
@@ -70,13 +70,13 @@ export function* pathsOf(set: FieldSet, prefix: readonly PathElement[] = []): Ge
   }
 }
 
-/** All paths of both sets. */
+/** Returns the union of two sets. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmpty(b)) return a;
   return isEmpty(a) ? b : (unite(a, b) ?? emptySet);
 }
 
-/** All paths of any number of sets, in halves, so that many small sets do not each cost a copy of all before. */
+/** Returns the union of several sets. It merges halves, so that many small sets do not copy all earlier ones. */
 export function unionAll(sets: readonly FieldSet[]): FieldSet {
   if (sets.length <= 2) return union(sets[0] ?? emptySet, sets[1] ?? emptySet);
   const half = sets.length >> 1;
@@ -119,19 +119,19 @@ function isBefore(a: PathElement, b: PathElement): boolean {
   return comparePathElements(a, b) < 0;
 }
 
-/** The paths of `a` that are not in `b`. Paths below one of `b` stay. */
+/** Returns the paths of `a` that are not in `b`. Descendants of paths in `b` stay. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return subtract(a, b, subtractNode) ?? emptySet;
 }
 
-/** The paths of `a` that are neither in `b` nor below one of `b`. */
+/** Returns the paths of `a` that are neither in `b` nor below a path of `b`. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return subtract(a, b, subtractNodeAndBelow) ?? emptySet;
 }
 
 type Subtract = (a: FieldSet, b: FieldSet) => FieldSet | undefined;
 
-/** Looks only at what `b` has, so that taking little from much costs little. */
+/** Visits only the paths of `b`, so that the cost depends on the smaller set. */
 function subtract(a: FieldSet, b: FieldSet, inner: Subtract): FieldSet | undefined {
   let changed: Map<PathElement, FieldSet | undefined> | undefined;
   for (const element in b) {
@@ -174,7 +174,7 @@ function withoutSelf(node: FieldSet): FieldSet | undefined {
   return children;
 }
 
-/** The paths in both sets. */
+/** Returns the intersection of two sets. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   const node: Tree = {};
   for (const element in b) {
@@ -193,7 +193,7 @@ function intersectNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return member ? withSelf(children) : children;
 }
 
-/** The paths that no other path of the set goes beyond. */
+/** Returns the leaves: paths without descendants in the set. */
 export function leavesOf(set: FieldSet): FieldSet {
   const node: Tree = {};
   for (const element in set) {
@@ -202,16 +202,18 @@ export function leavesOf(set: FieldSet): FieldSet {
   return isEmpty(node) ? emptySet : node;
 }
 
-// Sets are immutable, so one that was found canonical stays so.
+// Sets are immutable, so a canonical set stays canonical.
 const canonical = new WeakSet<object>();
 
-/** Marks a set as canonical, for whoever made it of canonical ones. */
+/** Marks a set as canonical, for callers that built it from canonical sets. */
 export function markCanonical(set: FieldSet): FieldSet {
   canonical.add(set);
   return set;
 }
 
-/** The canonical set that a client's or the store's `fieldsV1` means. Throws a `PathElementError` if it means none. */
+/**
+ * Returns the canonical form of the `fieldsV1` of a client or of the store. Throws `PathElementError` if it is invalid.
+ */
 export function readFieldSet(fieldsV1: unknown): FieldSet {
   if (fieldsV1 === undefined || fieldsV1 === null) return emptySet;
   if (!isObject(fieldsV1)) throw new PathElementError('expected a map of fields');
@@ -226,7 +228,7 @@ function isCanonicalRoot(tree: JsonObject): tree is FieldSet {
   return true;
 }
 
-/** Whether a node that is not empty is canonical, which everything is that a server wrote. */
+/** Reports whether a node that is not empty is canonical, as everything written by a server is. */
 function isCanonicalNode(node: JsonObject): boolean {
   let last: PathElement | undefined;
   for (const element in node) {

@@ -1,5 +1,5 @@
 /**
- * One step of a field path, in the text it has as a key of `fieldsV1`:
+ * Path elements of field sets, in the text format of the keys of `fieldsV1`:
  *
  * | text | selects |
  * | --- | --- |
@@ -8,22 +8,22 @@
  * | `v:"value"` | the item of a set with this value |
  * | `i:0` | the item of a list at this index |
  *
- * Each step has one text only, so steps are equal when their texts are.
+ * Each element has exactly one text, so elements are equal if their texts are equal.
  */
 import { stringify, stringifySorted } from '@kruise/values/go-json';
 import { compareStrings, formatNumber, quote } from '@kruise/values/go-syntax';
 import { isObject, type JsonObject } from '../json-value.ts';
 
-/** One step of a path, as `fieldsV1` writes it. */
+/** A path element in the text format of `fieldsV1`. */
 export type PathElement = string;
 
-/** Texts of steps that were lately asked for: one text for a field compares at once with itself. */
+/** Cache of recent elements: comparing identical strings takes constant time. */
 const fieldElements = new Map<string, PathElement>();
 const maxFieldElements = 4096;
-/** Names of fields are short; keys of maps, which clients choose, may be long. */
+/** Longer names are not cached: field names are short, but map keys of clients may be long. */
 const maxFieldLength = 256;
 
-/** The step to a field of a map. */
+/** Returns the element of a field of a map. */
 export function fieldElement(name: string): PathElement {
   if (name.length > maxFieldLength) return `f:${name}`;
   let element = fieldElements.get(name);
@@ -37,7 +37,7 @@ export function fieldElement(name: string): PathElement {
 
 const plainText = /^[\w.\-/:]*$/;
 
-/** The step to the item of a list with these key fields, which are given by name. */
+/** Returns the element of a list item with these key fields. */
 export function keyElement(names: readonly string[], values: readonly unknown[]): PathElement {
   let text = 'k:{';
   for (let index = 0; index < names.length; index++) {
@@ -47,7 +47,7 @@ export function keyElement(names: readonly string[], values: readonly unknown[])
   return `${text}}`;
 }
 
-/** The step to the item of a set with this value. */
+/** Returns the element of a set item with this value. */
 export function valueElement(value: unknown): PathElement {
   return `v:${scalarText(value)}`;
 }
@@ -56,12 +56,12 @@ function scalarText(value: unknown): string {
   return typeof value === 'string' && plainText.test(value) ? `"${value}"` : stringifySorted(value);
 }
 
-/** A key of `fieldsV1` that cannot be read. */
+/** A key of `fieldsV1` is invalid. */
 export class PathElementError extends Error {
   override readonly name = 'PathElementError';
 }
 
-/** The one text of a step that a client wrote; `undefined` for kinds of steps not known here, which are ignored. */
+/** Returns the canonical text of an element from a client; `undefined` for unknown element types, which are ignored. */
 export function readPathElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new PathElementError('key must be 2 characters long:');
   if (text[1] !== ':') throw new PathElementError(`missing colon: ${text}`);
@@ -96,7 +96,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A step as people read it: `.spec`, `[name="nginx"]`, `[="value"]`, `[0]`. */
+/** Formats an element for messages: `.spec`, `[name="nginx"]`, `[="value"]`, `[0]`. */
 export function printPathElement(element: PathElement): string {
   const rest = element.slice(2);
   switch (element[0]) {
@@ -125,7 +125,7 @@ function printValue(value: unknown): string {
 
 const ranks: { readonly [kind: string]: number } = { f: 0, k: 1, v: 2, i: 3 };
 
-/** Sorts steps as Go does: fields by name, then items by key, by value, by index. */
+/** Sorts elements as Go does: fields by name, then items by key, by value, by index. */
 export function sortPathElements(elements: PathElement[]): PathElement[] {
   if (elements.length < 2) return elements;
   if (elements.every((element) => element[0] === 'f')) return elements.sort(compareStrings);
@@ -135,14 +135,14 @@ export function sortPathElements(elements: PathElement[]): PathElement[] {
     .map(({ element }) => element);
 }
 
-/** The order of two steps. */
+/** Compares two elements. */
 export function comparePathElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
   if (a[0] === 'f' && b[0] === 'f') return compareStrings(a, b);
   return comparePathKeys(a, sortKey(a), b, sortKey(b));
 }
 
-/** Whether a step is written as `readPathElement` would write it. */
+/** Reports whether an element is in canonical form. */
 export function isCanonicalElement(element: PathElement): boolean {
   if (element[1] !== ':') return false;
   if (element[0] === 'f') return true;
@@ -159,12 +159,12 @@ export function isCanonicalElement(element: PathElement): boolean {
   }
 }
 
-// Nearly all items have one or two key fields of plain text or whole numbers, and need no parser.
+// Fast path: nearly all items have one or two key fields with plain text or integers, and need no parser.
 const plainScalar = /"[\w.\-/:]*"|0|[1-9]\d{0,14}/.source;
 const plainKey = new RegExp(`^k:\\{"(\\w+)":(${plainScalar})(?:,"(\\w+)":(${plainScalar}))?\\}$`);
 const plainValue = new RegExp(`^v:(?:${plainScalar})$`);
 
-/** What a step is sorted by: a name, a value, or the names and values of key fields in turn. */
+/** Returns the sort key of an element: a name, a value, or the names and values of key fields in turn. */
 function sortKey(element: PathElement): unknown {
   if (element[0] === 'f') return element;
   const plain = element[0] === 'k' ? plainKey.exec(element) : null;
@@ -189,7 +189,7 @@ function comparePathKeys(a: PathElement, left: unknown, b: PathElement, right: u
     : compareValues(left, right);
 }
 
-/** Numbers, then texts, truth values, lists, maps, nothing. */
+/** Order of types: numbers, strings, booleans, lists, maps, null. */
 function compareValues(a: unknown, b: unknown): number {
   const order = typeRank(a) - typeRank(b);
   if (order !== 0) return order;

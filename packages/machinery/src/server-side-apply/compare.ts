@@ -1,6 +1,6 @@
 /**
- * What changed from one object to another, as sets of fields. This runs on every write, where nearly everything is
- * shared between the two: what is the same object is not looked into.
+ * Compares two versions of an object as field sets. This runs on every write, where nearly everything is shared:
+ * identical parts are not visited.
  */
 import { fieldTypeOf, type ListMergeType, type MapMergeType, type MergeType } from '@kruise/schema/merge-type';
 import { type Children, noChildren } from '../field-set/children.ts';
@@ -9,10 +9,10 @@ import { fieldElement, type PathElement } from '../field-set/path-element.ts';
 import { isObject, isSame, type JsonObject } from '../json-value.ts';
 import { itemsByElement, shapeOf } from './list-item.ts';
 
-/** The fields that came, that have another value, and that went. */
+/** Added, modified and removed fields. */
 export type Comparison = { readonly added: FieldSet; readonly modified: FieldSet; readonly removed: FieldSet };
 
-/** Two objects of one type, compared. */
+/** Compares two objects of one type. */
 export function compare(before: JsonObject, after: JsonObject, type: MergeType): Comparison {
   const changes = new Changes();
   compareBoth(before, after, type, changes, '');
@@ -21,12 +21,12 @@ export function compare(before: JsonObject, after: JsonObject, type: MergeType):
   return { added: setOf(added), modified: setOf(modified), removed: setOf(removed) };
 }
 
-/** Whether nothing changed. */
+/** Reports whether nothing changed. */
 export function isUnchanged({ added, modified, removed }: Comparison): boolean {
   return isEmpty(added) && isEmpty(modified) && isEmpty(removed);
 }
 
-/** A comparison that says nothing of some fields, nor of what is below them. */
+/** Removes fields and their descendants from a comparison. */
 export function withoutFields(comparison: Comparison, fields: FieldSet | undefined): Comparison {
   if (!fields) return comparison;
   return {
@@ -36,7 +36,7 @@ export function withoutFields(comparison: Comparison, fields: FieldSet | undefin
   };
 }
 
-/** What changed among the children of one node. */
+/** Changes among the children of a node. */
 class Changes {
   added: Children | undefined;
   modified: Children | undefined;
@@ -54,7 +54,7 @@ class Changes {
     this.removed = (this.removed ?? noChildren()).with(element, node);
   }
 
-  /** Takes over what changed below a child. */
+  /** Adds the changes of a child. */
   take(element: PathElement, { added, modified, removed }: Changes): void {
     if (added) this.add(element, added.node(false)!);
     if (modified) this.modify(element, modified.node(false)!);
@@ -65,7 +65,7 @@ class Changes {
 function compareBoth(before: unknown, after: unknown, type: MergeType, changes: Changes, element: PathElement): void {
   if (before === after) return;
   const [old, now] = [shapeOf(type, before), shapeOf(type, after)];
-  // A value that changed its shape is compared in both: as the old it lost fields, as the new it gained them.
+  // If the type of a value changes, the fields of the old type are removed and those of the new type added.
   if (old !== now) compareAs(old, before, after, type, changes, element);
   compareAs(now, before, after, type, changes, element);
 }
@@ -136,7 +136,7 @@ function compareLists(
   }
 }
 
-/** Items with the same key, of which there should be one at most. Where there are more, all are one value. */
+/** Compares items with the same key, of which there should be at most one. Duplicates are compared as one value. */
 function compareItems(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -162,7 +162,7 @@ function compareItems(
   }
 }
 
-/** The node of a value that came or went as a whole: every field, and everything that has fields. */
+/** Returns the node of a value that was added or removed as a whole, with all of its fields. */
 function wholeOf(value: unknown, type: MergeType): FieldSet {
   switch (shapeOf(type, value)) {
     case 'scalar':

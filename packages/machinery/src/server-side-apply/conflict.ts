@@ -4,17 +4,17 @@ import { pathsOf } from '../field-set/field-set.ts';
 import type { Manager } from './managers.ts';
 import type { OwnedByOthers } from './updater.ts';
 
-/** A field that an apply sets, and that somebody else owns with another value. */
+/** A field that an apply sets, and that another manager owns with a different value. */
 export type Conflict = { readonly manager: Manager; readonly path: FieldPath };
 
-/** The conflicts, field by field, those of one manager together. */
+/** Returns the conflicts field by field, grouped by manager. */
 export function conflictsOf(owned: OwnedByOthers): readonly Conflict[] {
   return owned
     .toSorted((a, b) => compareStrings(a.identity, b.identity))
     .flatMap(({ manager, fields }) => Array.from(pathsOf(fields), (path) => ({ manager, path })));
 }
 
-/** What a Status says of conflicts: a message, and a cause for each. */
+/** Message and causes of conflicts for a Status. */
 export type ConflictReport = {
   readonly message: string;
   readonly causes: readonly {
@@ -24,7 +24,7 @@ export type ConflictReport = {
   }[];
 };
 
-/** Conflicts in the words of the API: `Apply failed with 1 conflict: conflict with "x" using v1: .spec.replicas`. */
+/** Formats conflicts as the API does: `Apply failed with 1 conflict: conflict with "x" using v1: .spec.replicas`. */
 export function reportConflicts(conflicts: readonly Conflict[]): ConflictReport {
   const causes = conflicts.map(({ manager, path }) => ({
     reason: 'FieldManagerConflict' as const,

@@ -134,7 +134,7 @@ test('an update that changes nothing keeps the entries as they are', () => {
   assert.equal(entriesOf(same), entriesOf(live));
 });
 
-test('an update of what nobody may own changes no entry', () => {
+test('an update of untracked fields changes no entry', () => {
   const live = create(object({ a: '1' }), 'maker');
   const changed = { ...(live['metadata'] as JsonObject), generation: 2, resourceVersion: '9' };
   assert.equal(entriesOf(update(live, { metadata: changed }, 'm')), entriesOf(live));
@@ -156,7 +156,7 @@ test('a manager without name is unknown', () => {
   assert.deepEqual(owners(create(object({ a: '1' }), '')), ['unknown Update: data(. a)']);
 });
 
-test('fields that an endpoint resets are owned by nobody through it', () => {
+test('fields that an endpoint resets are not owned through it', () => {
   const kind = tracked(deployment, { resetFields: { 'apps/v1': fieldSetOf(fieldPath('status')) } });
   const live = {
     apiVersion: 'apps/v1',
@@ -284,7 +284,7 @@ test('a value that others own with another value is a conflict', () => {
   assert.equal(apply(live, object({ a: '2' }), 'two'), 'Apply failed with 1 conflict: conflict with "one": .data.a');
 });
 
-test('a conflict with an update tells its version, and its subresource', () => {
+test('a conflict with an update names its version and its subresource', () => {
   const live = trackUpdate(configMaps, {
     live: create(object({ a: '1' }), 'x'),
     updated: object({ a: '2' }),
@@ -298,7 +298,7 @@ test('a conflict with an update tells its version, and its subresource', () => {
   );
 });
 
-test('several conflicts are told by manager', () => {
+test('several conflicts are grouped by manager', () => {
   const one = applied(undefined, object({ a: '1', b: '1' }, { labels: { l: '1' } }), 'one');
   const live = applied(one, object({ b: '0' }), 'zero', { force: true });
   assert.equal(

@@ -1,5 +1,5 @@
 /**
- * The whole life of `metadata.managedFields`, for an API server: `trackUpdate` on every create, update and patch, and
+ * Maintains `metadata.managedFields` for an API server: `trackUpdate` for every create, update and patch, and
  * `applyPatch` for server-side apply.
  */
 import { formatTime, type Instant } from '@kruise/values/time';
@@ -25,7 +25,7 @@ import {
 import { type Applied, type ApplyRequest, applyObject, type TrackedKind, updateManagers } from './updater.ts';
 import { TypedValueError, validate } from './validate.ts';
 
-/** Fields nobody owns: they say what the object is, or belong to the server. */
+/** Fields that are not tracked: they identify the object or belong to the server. */
 const untracked = fieldSetOf(
   fieldPath('apiVersion'),
   fieldPath('kind'),
@@ -41,33 +41,33 @@ const untracked = fieldSetOf(
   fieldPath('metadata', 'resourceVersion'),
 );
 
-/** Owns what an object had before anybody's ownership was tracked. */
+/** Manager of the fields that an object had before its managed fields were tracked. */
 const beforeFirstApply = 'before-first-apply';
 
 type Request = {
-  /** Who makes the request, as `managerOf` names it. */
+  /** Field manager of the request, from `managerOf`. */
   readonly manager: string;
-  /** The subresource the request came to; empty for the object itself. */
+  /** Subresource of the request; empty for the object itself. */
   readonly subresource?: string;
   readonly now: Instant;
 };
 
-/** A create, an update, or a patch of any kind but apply. */
+/** A create, an update, or a patch except apply. */
 export type UpdateRequest = Request & {
-  /** The object as it is stored; absent when it is created. */
+  /** Stored object; undefined for a create. */
   readonly live?: JsonObject | undefined;
-  /** The object as it is to be stored, with the managedFields the client sent, if it sent any. */
+  /** Object to be stored, with the managedFields of the client, if any. */
   readonly updated: JsonObject;
 };
 
 /**
- * An object to be stored, with who owns what in it after this request. Tracking never stands in the way of a write:
- * where it fails, the object has no managedFields.
+ * Returns the object to be stored with updated managedFields. Tracking never fails a write: if tracking fails, the
+ * object has no managedFields.
  */
 export function trackUpdate(kind: TrackedKind, request: UpdateRequest): JsonObject {
   const { live = kind.empty, updated } = request;
   const managers = managersBefore(live, updated, request.subresource);
-  // What was not tracked from its creation on is tracked from its first apply on.
+  // Objects that were not tracked from their creation are tracked from their first apply.
   if (managers.size === 0 && metadataOf(live)['uid']) return withEntries(updated, undefined);
   try {
     const change = { before: withEntries(live, undefined), after: withEntries(updated, undefined) };
@@ -79,15 +79,15 @@ export function trackUpdate(kind: TrackedKind, request: UpdateRequest): JsonObje
 }
 
 /**
- * A client may send entries of its own, or ask to forget them all, on the object itself. Those that cannot be read, and
- * none at all, leave what is stored: most clients do not know of entries and only lose them.
+ * A client may replace or reset the managedFields of the object itself. Invalid or missing entries keep the stored
+ * ones, because most clients do not know managedFields and just drop them.
  */
 function managersBefore(live: JsonObject, updated: JsonObject, subresource = ''): Managers {
   const stored = entriesOf(live);
   if (subresource === '') {
     const sent = entriesOf(updated);
     if (isReset(sent)) return noManagers;
-    // Most clients send back what they got; to see that is cheaper than to read it.
+    // Most clients send back what they received; comparing is cheaper than parsing.
     const managers = isSame(sent, stored) ? noManagers : readOrNone(sent);
     if (managers.size > 0) return managers;
   }
@@ -103,7 +103,7 @@ function readOrNone(entries: ReturnType<typeof entriesOf>): Managers {
   }
 }
 
-/** The entries of the stored object are kept where they say the same, so that the two share them. */
+/** Keeps the entries of the stored object where they are equal, so that both versions share them. */
 function withManagers(object: JsonObject, managers: Managers, live: JsonObject): JsonObject {
   const stored = entriesOf(live);
   const known = readOrNone(stored);
@@ -138,10 +138,10 @@ function takenBy({ added, modified }: Comparison): FieldSet {
   return difference(union(modified, added), untracked);
 }
 
-// Objects made alike have the same fields, and then share the set of them.
+// Objects of one controller have the same fields and share their field set.
 const atFirst = new WeakMap<FieldSet, { readonly modified: FieldSet; readonly taken: FieldSet }>();
 
-/** What whoever writes an object that nobody has any part in takes. */
+/** Returns the fields that the first manager of an object owns. */
 function takenAtFirst(comparison: Comparison): FieldSet {
   const { added, modified } = comparison;
   const known = atFirst.get(added);
@@ -157,22 +157,22 @@ function selfOf(self: Omit<Manager, 'time' | 'fields'>): Manager {
 
 /** A server-side apply. */
 export type ApplyPatchRequest = Request & {
-  /** The object as it is stored; absent when the apply creates it. */
+  /** Stored object; undefined if the apply creates it. */
   readonly live?: JsonObject | undefined;
   readonly applied: JsonObject;
-  /** Whether to take from others what they own with another value. */
+  /** Takes the ownership of conflicting fields from other managers. */
   readonly force?: boolean;
 };
 
-/** The object to be stored (its defaults are still to be set), or why there is none. */
+/** The object to be stored (before defaulting), or the error. */
 export type ApplyPatchResult =
   | { readonly object: JsonObject }
   | { readonly conflicts: readonly Conflict[] }
   | { readonly error: { readonly reason: 'BadRequest' | 'InternalError'; readonly message: string } };
 
 /**
- * Server-side apply: what the applied object names is set and owned by its manager, what the manager applied before and
- * no longer does is removed, unless others own it.
+ * Server-side apply: sets the fields of the applied object and makes the manager their owner. Fields that the manager
+ * applied before but not now are removed, unless others own them.
  */
 export function applyPatch(kind: TrackedKind, request: ApplyPatchRequest): ApplyPatchResult {
   const { live = kind.empty, applied } = request;
@@ -242,13 +242,13 @@ function finish(
   return manager === kubectl ? withLastApplied(tracked, applied) : tracked;
 }
 
-/** `ns/name; apps/v1, Kind=Deployment`. */
+/** Formats `ns/name; apps/v1, Kind=Deployment`. */
 function printObject(object: JsonObject): string {
   const { namespace = '', name = '' } = metadataOf(object);
   return `${namespace}/${name}; ${printKind(object)}`;
 }
 
-/** `apps/v1, Kind=Deployment`, or `/v1, Kind=Pod` for the core group. */
+/** Formats `apps/v1, Kind=Deployment`, or `/v1, Kind=Pod` for the core group. */
 function printKind({ apiVersion, kind }: JsonObject): string {
   const version = typeof apiVersion === 'string' ? apiVersion : '';
   return `${version.includes('/') ? '' : '/'}${version}, Kind=${typeof kind === 'string' ? kind : ''}`;

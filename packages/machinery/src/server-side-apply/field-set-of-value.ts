@@ -5,12 +5,12 @@ import { fieldElement } from '../field-set/path-element.ts';
 import { isObject, type JsonObject } from '../json-value.ts';
 import { itemsByElement, shapeOf } from './list-item.ts';
 
-/** The fields an applied object names, which are those its manager will own. */
+/** Returns the fields of an applied object, which its manager will own. */
 export function fieldSetOfValue(value: JsonObject, type: MergeType): FieldSet {
   return visit(value, type, false) ?? emptySet;
 }
 
-/** The node of a value, which is in the set itself if it is a leaf, or if `member` says so. */
+/** Returns the node of a value; the node itself is in the set if it is a leaf or `member` is set. */
 function visit(value: unknown, type: MergeType, member: boolean): FieldSet | undefined {
   switch (shapeOf(type, value)) {
     case 'scalar':
@@ -30,7 +30,7 @@ function fieldsOf(value: JsonObject, map: MapMergeType): Children {
     const member = value[name];
     const type = fieldTypeOf(map, name);
     if (!type) continue;
-    // A named field is owned through what is in it; keys of maps, and what is empty, by themselves.
+    // A struct field is owned through its descendants; map keys and empty values are owned themselves.
     const isOwned = member === null || (isObject(member) && isEmptyMap(member)) || !map.fields.has(name);
     const node = visit(member, type, isOwned);
     if (node) children = children.with(fieldElement(name), node);
@@ -46,7 +46,7 @@ function isEmptyMap(value: JsonObject): boolean {
 function itemsOf(value: readonly unknown[], list: ListMergeType): Children {
   let children = noChildren();
   for (const [element, items] of itemsByElement(list, value)) {
-    // Items with the same key have no fields of their own: nobody could say whose.
+    // Items with a duplicate key have no fields of their own, because their owners would be ambiguous.
     children = children.with(element, items.length > 1 ? emptySet : visit(items[0], list.element, true)!);
   }
   return children;

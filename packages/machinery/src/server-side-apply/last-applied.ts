@@ -1,6 +1,6 @@
 /**
- * The way from client-side to server-side apply. Who applied with the client has what was applied in an annotation, and
- * owns the fields by updates; the first server-side apply of kubectl would conflict with them all.
+ * Migration from client-side to server-side apply. Client-side apply stores the applied object in an annotation and
+ * owns the fields by Update; the first server-side apply of kubectl would conflict with all of them.
  */
 import { stringifySorted } from '@kruise/values/go-json';
 import { difference, emptySet, type FieldSet } from '../field-set/field-set.ts';
@@ -11,13 +11,15 @@ import { ListItemError } from './list-item.ts';
 import type { TrackedKind } from './updater.ts';
 import { TypedValueError, validate } from './validate.ts';
 
-/** Where `kubectl apply` keeps what it applied last. */
+/** Annotation with the last configuration of `kubectl apply`. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The one manager that takes over from client-side apply. */
+/** The field manager that takes over from client-side apply. */
 export const kubectl = 'kubectl';
 
-/** The fields that still have the value client-side apply gave them; kubectl may set these whoever owns them. */
+/**
+ * Returns the fields that still have the value of client-side apply; kubectl may set them regardless of their owner.
+ */
 export function fieldsOfLastApplied(kind: TrackedKind, live: JsonObject): FieldSet {
   const lastApplied = readLastApplied(live);
   if (!lastApplied || lastApplied['apiVersion'] !== kind.apiVersion) return emptySet;
@@ -28,7 +30,7 @@ export function fieldsOfLastApplied(kind: TrackedKind, live: JsonObject): FieldS
     const fields = fieldSetOfValue(lastApplied, kind.type);
     return difference(difference(difference(fields, modified), added), removed);
   } catch (error) {
-    // What does not fit the schema was not applied in this version, so nothing is known of it.
+    // A configuration that does not match the schema belongs to another version and is ignored.
     if (error instanceof TypedValueError || error instanceof ListItemError) return emptySet;
     throw error;
   }
@@ -52,7 +54,7 @@ function readLastApplied(live: JsonObject): JsonObject | undefined {
 
 const maxAnnotationsBytes = 256 * 1024;
 
-/** The object with the annotation brought up to what was applied, if it has one; dropped if that is too long. */
+/** Updates the annotation to the applied object, if the object has one; removes it if it would be too long. */
 export function withLastApplied(object: JsonObject, applied: JsonObject): JsonObject {
   const annotations = annotationsOf(object);
   const current = annotations[lastAppliedAnnotation];

@@ -3,10 +3,10 @@ import { quote } from '@kruise/values/go-syntax';
 import { keyElement, type PathElement, valueElement } from '../field-set/path-element.ts';
 import { isObject } from '../json-value.ts';
 
-/** As which of the things its type allows a value merges. */
+/** The way in which a value is merged. */
 export type Shape = 'scalar' | 'list' | 'map';
 
-/** The shape of a value. One that its type does not allow, null above all, is taken for whatever the type does. */
+/** Returns the shape of a value. A value that its type does not allow, such as null, has the shape of the type. */
 export function shapeOf(type: MergeType, value: unknown): Shape {
   if (Array.isArray(value)) {
     if (type.list) return 'list';
@@ -17,12 +17,12 @@ export function shapeOf(type: MergeType, value: unknown): Shape {
   return type.scalar ? 'scalar' : 'list';
 }
 
-/** An item of a list cannot be told from the others. */
+/** An item of a list has no valid key. */
 export class ListItemError extends Error {
   override readonly name = 'ListItemError';
 }
 
-/** The step from a list to one of its items. */
+/** Returns the path element of a list item. */
 export function itemElement(list: ListMergeType, item: unknown): PathElement {
   return list.relation === 'map' ? keyedElement(list, item) : setElement(item);
 }
@@ -53,7 +53,7 @@ function setElement(item: unknown): PathElement {
   return valueElement(item);
 }
 
-/** The items of a list by the step to them, in order; more than one where a key comes twice. */
+/** Groups the items of a list by path element, in order; a duplicate key has several items. */
 export function itemsByElement(list: ListMergeType, items: readonly unknown[]): Map<PathElement, unknown[]> {
   const found = new Map<PathElement, unknown[]>();
   for (const item of items) {

@@ -2,20 +2,20 @@ import type { ManagedFieldsEntry } from '@kruise/api/meta/object-meta';
 import { isObject, isSame, type JsonObject } from '../json-value.ts';
 import { ManagedFieldsError, readManagers } from './managers.ts';
 
-/** The metadata of an object. */
+/** Returns the metadata of an object. */
 export function metadataOf(object: JsonObject): JsonObject {
   const { metadata } = object;
   return isObject(metadata) ? metadata : {};
 }
 
-/** The entries of an object, if it has any. */
+/** Returns the managedFields of an object, if it has any. */
 export function entriesOf(object: JsonObject): readonly ManagedFieldsEntry[] | undefined {
   const { managedFields } = metadataOf(object);
-  // Whoever hands in an object has decoded it, so a list here is a list of entries.
+  // The object is decoded, so a list here contains entries.
   return Array.isArray(managedFields) ? (managedFields as readonly ManagedFieldsEntry[]) : undefined;
 }
 
-/** An object with these entries and no others; with none the field is gone. */
+/** Returns the object with these managedFields; without entries the field is removed. */
 export function withEntries(object: JsonObject, entries: readonly ManagedFieldsEntry[] | undefined): JsonObject {
   const metadata = metadataOf(object);
   if (entries) {
@@ -28,13 +28,13 @@ export function withEntries(object: JsonObject, entries: readonly ManagedFieldsE
   return { ...object, metadata: rest };
 }
 
-/** Whether a client asks to forget all owners, by an empty list or one empty entry. */
+/** Reports whether a client resets managedFields with an empty list or one empty entry. */
 export function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   if (!entries) return false;
   return entries.length === 0 || (entries.length === 1 && Object.keys(entries[0]!).length === 0);
 }
 
-/** What is wrong with the entries of an object that admission has changed; `undefined` if nothing is. */
+/** Returns the error of entries that admission has changed; `undefined` if they are valid. */
 export function faultOfEntries(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
   try {
     readManagers(entries);
@@ -46,8 +46,7 @@ export function faultOfEntries(entries: readonly ManagedFieldsEntry[] | undefine
 }
 
 /**
- * An object to be stored, with the times its entries had before if nothing else would change: a write that says nothing
- * new is not a new version.
+ * Keeps the times of the stored entries if nothing else changes: a write without changes must not create a new version.
  */
 export function keepTimes({ live, updated }: { readonly live: JsonObject; readonly updated: JsonObject }): JsonObject {
   const [before, after] = [entriesOf(live), entriesOf(updated)];
@@ -65,7 +64,7 @@ const maxManagerBytes = 128;
 const plain = /^[ -~]{0,128}$/;
 const printable = /^[ \p{L}\p{M}\p{N}\p{P}\p{S}]$/u;
 
-/** The manager a request is made by: the one it names, or else the start of its user agent, as far as that is printable. */
+/** Returns the field manager of a request: the explicit one, or the printable start of the user agent. */
 export function managerOf({
   fieldManager,
   userAgent,

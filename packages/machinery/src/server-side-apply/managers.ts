@@ -1,10 +1,10 @@
-/** Who owns which fields of an object: the entries of `metadata.managedFields`, read. */
+/** Field managers of an object: the parsed entries of `metadata.managedFields`. */
 import type { ManagedFieldsEntry } from '@kruise/api/meta/object-meta';
 import { stringify } from '@kruise/values/go-json';
 import { compareStrings, quote } from '@kruise/values/go-syntax';
 import { type FieldSet, markCanonical, readFieldSet, unionAll } from '../field-set/field-set.ts';
 
-/** One owner: who, how, and in which version of the API, and the fields of that version it owns. */
+/** A field manager: name, operation and API version, and the fields it owns in that version. */
 export type Manager = {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -14,15 +14,15 @@ export type Manager = {
   readonly fields: FieldSet;
 };
 
-/** Owners by what tells them apart. */
+/** Field managers by identity. */
 export type Managers = ReadonlyMap<string, Manager>;
 
-/** Nobody owns anything. */
+/** No field managers. */
 export const noManagers: Managers = new Map();
 
 /**
- * What tells an owner from the others: name, operation and subresource, and for updates the version, since an update
- * says nothing of fields other versions have. It is written as Go writes it, because Kubernetes sorts by the text.
+ * Returns the identity of a manager: name, operation and subresource, and for updates also the version, because an
+ * update does not affect fields of other versions. The format is that of Go, because Kubernetes sorts by this text.
  */
 export function identityOf({ manager, operation, apiVersion, subresource }: Omit<Manager, 'time' | 'fields'>): string {
   let text = manager === '' ? '{' : `{"manager":${textOf(manager)},`;
@@ -38,15 +38,15 @@ function textOf(text: string): string {
   return plainText.test(text) ? `"${text}"` : stringify(text);
 }
 
-/** Entries that cannot be read. */
+/** The entries are invalid. */
 export class ManagedFieldsError extends Error {
   override readonly name = 'ManagedFieldsError';
 }
 
-// Entries are immutable, and those of most objects are read again with every write to them.
+// Cache: entries are immutable, and those of most objects are parsed again with every write.
 const known = new WeakMap<readonly ManagedFieldsEntry[], Managers>();
 
-/** The owners that entries name. Throws a `ManagedFieldsError` if there is any entry that cannot be read. */
+/** Parses entries. Throws `ManagedFieldsError` if an entry is invalid. */
 export function readManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
   if (!entries) return noManagers;
   let managers = known.get(entries);
@@ -82,7 +82,7 @@ function readFields(entry: ManagedFieldsEntry): FieldSet {
   }
 }
 
-/** Whether owners come in the order their entries are written in. */
+/** Reports whether managers are in the order of their entries. */
 export function areInOrder(managers: Managers): boolean {
   let last: Manager | undefined;
   for (const manager of managers.values()) {
@@ -92,7 +92,7 @@ export function areInOrder(managers: Managers): boolean {
   return true;
 }
 
-/** The entries of owners, in order; `undefined` if there are none. */
+/** Returns the entries of managers in order; `undefined` if there are none. */
 export function writeManagers(managers: Managers): readonly ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined;
   const entries = [...managers.values()].sort(byOperationAndAge).map(writeEntry);
@@ -100,10 +100,10 @@ export function writeManagers(managers: Managers): readonly ManagedFieldsEntry[]
   return entries;
 }
 
-// Most owners are what they were before a write, and so are their entries, which many objects may share.
+// Cache: most managers are unchanged by a write, and many objects share their entries.
 const written = new WeakMap<Manager, ManagedFieldsEntry>();
 
-/** Whether an entry is the very one that would be written for the owner it was read as. */
+/** Reports whether an entry is exactly what would be written for its manager. */
 function isWrittenSo(entry: ManagedFieldsEntry, { time, fields }: Manager): boolean {
   return entry.fieldsV1 === fields && entry.time === time && entry.manager !== '' && entry.subresource !== '';
 }
@@ -135,17 +135,17 @@ function byOperationAndAge(a: Manager, b: Manager): number {
 
 const epoch = '1970-01-01T00:00:00Z';
 
-/** By the second. Times are written in one form, in which the earlier text is the earlier time. */
+/** Compares by second. All times have one format, in which the earlier text is the earlier time. */
 function byAge({ time: a = epoch }: Manager, { time: b = epoch }: Manager): number {
   if (a.length === epoch.length && b.length === epoch.length) return compareStrings(a, b);
   return Math.floor(Date.parse(a) / 1000) - Math.floor(Date.parse(b) / 1000);
 }
 
-/** At most this many owners by update: every controller that ever touched an object would stay on it otherwise. */
+/** Limit of managers by Update; otherwise every controller that ever wrote an object would stay in it. */
 const maxUpdateManagers = 10;
 const oldUpdates = 'ancient-changes';
 
-/** The owners, with the oldest updates of each version gathered under one name where there are too many. */
+/** Merges the oldest updates of each version into one manager if there are too many. */
 export function capManagers(managers: Managers): Managers {
   if (managers.size <= maxUpdateManagers) return managers;
   const updates = [...managers].filter(([, { operation }]) => operation === 'Update');
@@ -158,7 +158,7 @@ export function capManagers(managers: Managers): Managers {
     if (excess <= 0) break;
     const { apiVersion } = update[1];
     const oldest = gathered.get(apiVersion);
-    // The first of a version makes room for nothing: only with a second do two become one.
+    // Only the second manager of a version reduces the count: two become one.
     if (oldest) excess--;
     if (oldest) oldest.push(update);
     else gathered.set(apiVersion, [update]);
@@ -174,7 +174,7 @@ function gather(managers: Map<string, Manager>, oldest: readonly [string, Manage
   const bucket: Manager = { ...latest, manager: oldUpdates, subresource: '' };
   const identity = identityOf(bucket);
   const held = managers.get(identity);
-  // With a bucket there already, the first of the version stays what it was: it was only to start one.
+  // If the bucket exists already, the first manager of the version is not merged.
   const merged = held && oldest[0]![0] !== identity ? oldest.slice(1) : oldest;
   for (const [each] of merged) managers.delete(each);
   managers.set(identity, {

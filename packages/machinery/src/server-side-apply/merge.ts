@@ -4,7 +4,7 @@ import type { PathElement } from '../field-set/path-element.ts';
 import { isObject, isSame, type JsonObject } from '../json-value.ts';
 import { itemElement, itemsByElement, shapeOf } from './list-item.ts';
 
-/** An applied object laid over a live one: what it names it sets, all else stays, and is shared with the live one. */
+/** Merges an applied object into a live one: fields of the applied object are set, all others are kept and shared. */
 export function merge(live: JsonObject, applied: JsonObject, type: MergeType): JsonObject {
   return mergeValues(live, applied, type) as JsonObject;
 }
@@ -47,8 +47,8 @@ function mergeMaps(live: JsonObject, applied: JsonObject, map: MapMergeType): Js
 }
 
 /**
- * Items both have stand in the applied order; those only the live list has keep their place between them, and new ones
- * come where the applied list has them.
+ * Items in both lists have the order of the applied list; items only in the live list keep their place between them,
+ * and new items are inserted where the applied list has them.
  */
 function mergeLists(live: readonly unknown[], applied: readonly unknown[], list: ListMergeType): readonly unknown[] {
   const ours = live.map((item) => itemElement(list, item));
@@ -63,7 +63,7 @@ function mergeLists(live: readonly unknown[], applied: readonly unknown[], list:
   const takeApplied = () => {
     const element = theirs[a++]!;
     const items = liveItems.get(element);
-    // Which of several live items with one key is meant, nobody knows, so it is none of them.
+    // With a duplicate key in the live list, the item is ambiguous and none is merged.
     merged.push(
       mergeValues(items && (items.length > 1 ? null : items[0]), appliedItems.get(element)![0], list.element),
     );

@@ -4,7 +4,7 @@ import { fieldElement } from '../field-set/path-element.ts';
 import { isObject, type JsonObject, put } from '../json-value.ts';
 import { itemElement, shapeOf } from './list-item.ts';
 
-/** A value without the fields and items of a set. What it held alone is null then. */
+/** Returns a value without the fields and items of a set. A value with nothing left becomes null. */
 export function removeItems(value: JsonObject, set: FieldSet, type: MergeType): JsonObject {
   return (removeBelow(value, set, type) ?? {}) as JsonObject;
 }

@@ -1,19 +1,19 @@
 /**
- * The scale subresource shows one field of an object, its replicas, as an object of another kind. Whoever owns the one
- * owns the other, so entries are translated on the way in and back on the way out.
+ * Managed fields of the scale subresource, which shows the replicas of an object as a Scale. The owner of one field
+ * owns the other, so entries are translated in both directions.
  */
 import type { ManagedFieldsEntry } from '@kruise/api/meta/object-meta';
 import { type FieldPath, fieldPath } from '../field-set/field-path.ts';
 import { difference, fieldSetOf, hasPath, isEmpty } from '../field-set/field-set.ts';
 import { identityOf, type Manager, readManagers, writeManagers } from './managers.ts';
 
-/** By version of the object: the path of its replicas; null where that version cannot be scaled. */
+/** Path of the replicas by API version; null if that version has no scale subresource. */
 export type ReplicasPaths = { readonly [apiVersion: string]: FieldPath | null };
 
 const scaleVersion = 'autoscaling/v1';
 const replicasOfScale = fieldPath('spec', 'replicas');
 
-/** The entries a Scale has: of each owner of the object's replicas, just that. */
+/** Returns the entries of a Scale: the replicas of each manager that owns them. */
 export function scaleEntries(
   entries: readonly ManagedFieldsEntry[] | undefined,
   paths: ReplicasPaths,
@@ -28,8 +28,8 @@ export function scaleEntries(
 }
 
 /**
- * The entries of an object after a request to its scale: whoever no longer owns the replicas of the Scale has lost those
- * of the object, and whoever does now has gained them. As in Kubernetes, those who gain them have no time.
+ * Returns the entries of an object after a request to its scale: managers that no longer own the replicas of the Scale
+ * lose those of the object, and new owners gain them. As in Kubernetes, new owners have no time.
  */
 export function entriesAfterScale(
   {
@@ -61,12 +61,12 @@ export function entriesAfterScale(
   return writeManagers(managers);
 }
 
-/** Versions come from clients, and may have the name of something every object has. */
+/** Versions come from clients and may be names of inherited properties. */
 function pathIn(paths: ReplicasPaths, apiVersion: string): FieldPath | null | undefined {
   return Object.hasOwn(paths, apiVersion) ? paths[apiVersion] : undefined;
 }
 
-/** The version does not count here: the same owner has entries of different ones on the object and on its scale. */
+/** The version is ignored: the same manager has entries of different versions on the object and on its scale. */
 function ownerOf({ manager, operation, subresource }: Manager): string {
   return JSON.stringify([manager, operation, subresource]);
 }

@@ -2,15 +2,15 @@ import { deduced, fieldTypeOf, type MergeType } from '@kruise/schema/merge-type'
 import { emptySet, type FieldSet, isEmpty, isMember } from '../field-set/field-set.ts';
 import type { PathElement } from '../field-set/path-element.ts';
 
-/** What the schema says of one step from a value of some type, if the step is possible at all. */
+/** Returns the type below a path element, if the element is valid for the type. */
 function typeBelow(type: MergeType, element: PathElement): MergeType | undefined {
   if (element[0] === 'f') return type.map && fieldTypeOf(type.map, element.slice(2));
   return type.list?.element;
 }
 
 /**
- * A set that has, beside its own paths, those of the named fields that lead to them. Such fields are owned through what
- * is in them; for pruning, they go when all of that goes.
+ * Adds the struct fields on the way to the paths of a set. Such fields are owned through their descendants; for
+ * pruning, they are removed together with all of them.
  */
 export function withNamedFields(set: FieldSet, type: MergeType | undefined): FieldSet {
   const named: Record<PathElement, FieldSet> = {};
@@ -28,12 +28,12 @@ function namedNode(node: FieldSet, type: MergeType | undefined, element: PathEle
   return isNamed && !isMember(inner) ? { '.': emptySet, ...inner } : inner;
 }
 
-// A schema seldom changes, and sets are shared between the versions of an object: once per set is enough.
+// Cache per set: a schema rarely changes, and versions of an object share their sets.
 const reconciled = new WeakMap<FieldSet, MergeType>();
 
 /**
- * A set in the granularity its schema has now: of lists and maps that have become atomic since the set was written,
- * only the whole is owned.
+ * Adapts a set to the current schema: lists and maps that have become atomic since the set was written are owned as a
+ * whole.
  */
 export function reconcile(set: FieldSet, type: MergeType): FieldSet {
   if (reconciled.get(set) === type) return set;

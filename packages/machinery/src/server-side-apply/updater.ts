@@ -1,7 +1,7 @@
 /**
- * Who owns what after a write. An update takes the fields it changed from everybody else. An apply states which fields
- * its manager wants and with which values: what others own with other values are conflicts, and what the manager wanted
- * before and no longer does is removed, unless somebody else owns it.
+ * Ownership after a write. An update takes the fields that it changed from all other managers. An apply declares the
+ * fields and values of its manager: fields that others own with different values are conflicts, and fields that the
+ * manager applied before but not now are removed, unless others own them.
  */
 import type { MergeType } from '@kruise/schema/merge-type';
 import {
@@ -21,21 +21,21 @@ import { merge } from './merge.ts';
 import { removeItems } from './remove-items.ts';
 import { reconcile, withNamedFields } from './schema-of-set.ts';
 
-/** An object in some version of the API, and how objects of that version merge. */
+/** An object in a version of the API, and the merge type of that version. */
 export type Versioned = { readonly object: JsonObject; readonly type: MergeType };
 
-/** What there is to know of the kind of an object, at the endpoint a request came to. */
+/** Properties of a kind at the endpoint of a request. */
 export type TrackedKind = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly type: MergeType;
-  /** An object of the kind with nothing in it, in canonical form: Go's structures have some fields even so. */
+  /** Empty object of the kind in canonical form: some fields of Go structs are always present. */
   readonly empty: JsonObject;
-  /** By version: the fields requests to this endpoint cannot set, which nobody gets to own through it. */
+  /** Fields that requests to this endpoint cannot set and therefore do not own, by version. */
   readonly resetFields?: { readonly [apiVersion: string]: FieldSet };
   /**
-   * An object in another version; `undefined` if there is no such version. A kind of one version needs none: whoever
-   * owns fields in any other version then owns nothing.
+   * Converts an object to another version; `undefined` if the version does not exist. Omitted for kinds with one
+   * version, where fields of managers in other versions are dropped.
    */
   readonly convert?: (object: JsonObject, apiVersion: string) => Versioned | undefined;
 };
@@ -47,7 +47,7 @@ function versionOf(kind: TrackedKind, object: JsonObject, apiVersion: string): V
   return kind.convert?.(object, apiVersion);
 }
 
-/** Owners that may be changed. */
+/** Managers under construction. */
 type Draft = Map<string, Manager>;
 
 function reconcileManagers(kind: TrackedKind, live: JsonObject, managers: Managers): Draft {
@@ -63,7 +63,7 @@ function reconcileManagers(kind: TrackedKind, live: JsonObject, managers: Manage
 
 type Change = { readonly before: JsonObject; readonly after: JsonObject };
 
-/** Compares objects in every version asked for, once. */
+/** Compares objects in each version on first use. */
 function comparer(kind: TrackedKind, { before, after }: Change): (apiVersion: string) => Comparison | undefined {
   const found = new Map<string, Comparison | undefined>();
   const compareAt = (apiVersion: string) => {
@@ -76,7 +76,7 @@ function comparer(kind: TrackedKind, { before, after }: Change): (apiVersion: st
   };
 }
 
-/** What others own and the change sets to another value. */
+/** Fields of other managers that the change sets to another value. */
 export type OwnedByOthers = readonly {
   readonly identity: string;
   readonly manager: Manager;
@@ -98,7 +98,7 @@ function ownedByOthers(
   return owned;
 }
 
-/** Takes from all others what the change set or removed. */
+/** Removes the changed and removed fields from all other managers. */
 function takeFromOthers(
   draft: Draft,
   self: string | undefined,
@@ -120,7 +120,7 @@ function without(fields: FieldSet, { added, modified, removed }: Comparison): Fi
   return difference(difference(difference(fields, added), modified), removed);
 }
 
-/** The owners after an update, and what changed: whoever made it now owns what came or has another value. */
+/** Returns the managers after an update, and the changes: the manager of the update owns added and modified fields. */
 export function updateManagers(
   kind: TrackedKind,
   change: Change,
@@ -132,23 +132,23 @@ export function updateManagers(
   return { managers: draft, comparison: comparisonAt(kind.apiVersion)! };
 }
 
-/** An apply, of and on objects without managedFields. */
+/** An apply, with objects without managedFields. */
 export type ApplyRequest = {
   readonly live: JsonObject;
   readonly applied: JsonObject;
   readonly managers: Managers;
-  /** Who applies; `fields` are to be found. */
+  /** The applying manager; its `fields` are computed. */
   readonly self: Manager;
   readonly identity: string;
   readonly force: boolean;
 };
 
-/** The object and its owners after an apply, or what stood in its way. */
+/** Object and managers after an apply, or its conflicts. */
 export type Applied =
   | { readonly object: JsonObject; readonly isChanged: boolean; readonly managers: Draft }
   | { readonly conflicts: OwnedByOthers };
 
-/** The live object with another laid over it, and the owners after that; or what stands in the way. */
+/** Merges the applied object into the live one and computes the managers, or returns the conflicts. */
 export function applyObject(kind: TrackedKind, request: ApplyRequest): Applied {
   const { live, applied, self, identity, force } = request;
   const draft = reconcileManagers(kind, live, request.managers);
@@ -169,7 +169,7 @@ export function applyObject(kind: TrackedKind, request: ApplyRequest): Applied {
   return { object, isChanged: !isSame(live, object), managers: draft };
 }
 
-/** Without what the manager owned before and nobody wants any more. */
+/** Removes the fields that the manager owned before and no manager applies now. */
 function prune(
   kind: TrackedKind,
   merged: JsonObject,
@@ -188,7 +188,7 @@ function prune(
   return versionOf(kind, pruned, kind.apiVersion)?.object ?? merged;
 }
 
-/** Puts back what was removed though somebody owns it, the applying manager included. */
+/** Restores removed fields that some manager owns, including the applying manager. */
 function addBackOwned(
   kind: TrackedKind,
   {
@@ -214,7 +214,10 @@ function addBackOwned(
   return result;
 }
 
-/** Of what was removed, only what the manager owned stays so; what came along with it, as the rest of an item, is back. */
+/**
+ * Removes only fields that the manager owned; other fields that were removed with them, such as the rest of an item,
+ * are restored.
+ */
 function removeOwned(merged: JsonObject, pruned: JsonObject, type: MergeType, last: FieldSet): JsonObject {
   const [whole, rest] = [merged, pruned].map((each) => withNamedFields(fieldSetOfValue(each, type), type));
   return removeItems(merged, intersection(difference(whole!, rest!), last), type);

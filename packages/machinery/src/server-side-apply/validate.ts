@@ -5,7 +5,7 @@ import type { JsonObject } from '../json-value.ts';
 import { goTypeOf } from '../strategic-merge-error.ts';
 import { itemElement, ListItemError, shapeOf } from './list-item.ts';
 
-/** A value that does not fit the schema it is to be merged by. The message lists every fault with its path. */
+/** A value does not match its schema. The message lists every error with its path. */
 export class TypedValueError extends Error {
   override readonly name = 'TypedValueError';
 
@@ -14,7 +14,7 @@ export class TypedValueError extends Error {
   }
 }
 
-/** Throws a `TypedValueError` unless a value has only fields its schema knows, of their types, and no key twice. */
+/** Throws `TypedValueError` unless a value has only known fields of the correct types and no duplicate keys. */
 export function validate(value: unknown, type: MergeType): void {
   const faults: string[] = [];
   visit(value, type, '', faults);
@@ -42,7 +42,7 @@ function visitMap(value: JsonObject, map: MapMergeType, path: string, faults: st
     const type = fieldTypeOf(map, name);
     const inner = path + printPathElement(fieldElement(name));
     if (!type) {
-      // The rest of the map goes unseen, as in Kubernetes: one unknown field often means a wrong level.
+      // The rest of the map is not validated, as in Kubernetes: an unknown field often means a wrong level.
       faults.push(fault(inner, 'field not declared in schema'));
       return;
     }

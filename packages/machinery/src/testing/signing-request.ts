@@ -2,17 +2,17 @@ import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { pem } from '@kruise/values/pem';
 import * as der from '../x509/der.ts';
 
-/** Attribute of a name in a chosen encoding: object identifier, tag of the string type, bytes. */
+/** Attribute of a name in an arbitrary encoding: object identifier, tag of the string type, bytes. */
 export type RawAttribute = readonly [id: string, tag: number, content: Buffer];
 
-/** Encodes a value under any tag. */
+/** Encodes a value with any tag. */
 export function tagged(tag: number, content: Uint8Array): Buffer {
   const bytes = der.octets(content);
   bytes[0] = tag;
   return bytes;
 }
 
-/** Encodes a name of relative names, each of one or more attributes. */
+/** Encodes a name of relative distinguished names, each with one or more attributes. */
 export function rawName(relatives: readonly (readonly RawAttribute[])[]): Buffer {
   return der.sequence(
     ...relatives.map((attributes) =>
@@ -21,7 +21,7 @@ export function rawName(relatives: readonly (readonly RawAttribute[])[]): Buffer
   );
 }
 
-/** Makes a signing request with any bytes as its subject, as PEM text. */
+/** Creates a signing request with any bytes as its subject, in PEM. */
 export function rawRequest(subject: Buffer, key: KeyObject): string {
   const info = createPublicKey(key).export({ type: 'spki', format: 'der' });
   const toSign = der.sequence(der.integer(Buffer.from([0])), subject, info, tagged(0xa0, Buffer.alloc(0)));
@@ -31,7 +31,7 @@ export function rawRequest(subject: Buffer, key: KeyObject): string {
 
 const [commonName, organization] = ['2.5.4.3', '2.5.4.10'];
 
-/** String types by the encoding each has for text. */
+/** String types and their encodings of text. */
 export const stringTypes: readonly [name: string, tag: number, encode: (text: string) => Buffer][] = [
   ['UTF8String', 12, (text) => Buffer.from(text)],
   ['PrintableString', 19, (text) => Buffer.from(text, 'latin1')],
@@ -40,7 +40,7 @@ export const stringTypes: readonly [name: string, tag: number, encode: (text: st
   ['BMPString', 30, (text) => Buffer.from(text, 'utf16le').swap16()],
 ];
 
-/** Makes attributes of text: `CN=…` and `O=…` in one string type. */
+/** Returns attributes for texts: `CN=…` and `O=…` in one string type. */
 export function attributesOf(tag: number, encode: (text: string) => Buffer, ...texts: readonly string[]) {
   return texts.map((text): RawAttribute => {
     const value = text.slice(text.indexOf('=') + 1);

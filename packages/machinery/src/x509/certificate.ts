@@ -14,10 +14,10 @@ import { encodeName, encodeSubject, ia5Text, readName, type Subject, subjectOf }
 
 export type { Subject } from './name.ts';
 
-/** A certificate and its private key, as PEM text. */
+/** A certificate and its private key in PEM. */
 export type KeyPair = { readonly certificate: string; readonly key: string };
 
-/** What a certificate is shown for: to clients, or to servers. */
+/** Extended key usage of a certificate. */
 export type Usage = 'server auth' | 'client auth';
 
 const ids = {
@@ -32,7 +32,7 @@ const ids = {
   extensionRequest: '1.2.840.113549.1.9.14',
 } as const;
 
-/** How requests are signed, by the hash that is signed; Ed25519 signs what there is. */
+/** Signature algorithms of requests and their hash; Ed25519 has none. */
 const requestHashes: { readonly [id: string]: 'sha256' | 'sha384' | 'sha512' | null | undefined } = {
   '1.2.840.10045.4.3.2': 'sha256',
   '1.2.840.10045.4.3.3': 'sha384',
@@ -43,7 +43,7 @@ const requestHashes: { readonly [id: string]: 'sha256' | 'sha384' | 'sha512' | n
   '1.3.101.112': null,
 };
 
-/** What a key may be used for: the numbers of bits, as Kubernetes names them. */
+/** Key usage bits by their names in Kubernetes. */
 const keyUsages: { readonly [usage: string]: number | undefined } = {
   signing: 0,
   'digital signature': 0,
@@ -57,7 +57,7 @@ const keyUsages: { readonly [usage: string]: number | undefined } = {
   'decipher only': 8,
 };
 
-/** What a certificate may be shown for. */
+/** Extended key usages by their names in Kubernetes. */
 const extendedKeyUsages: { readonly [usage: string]: string | undefined } = {
   any: '2.5.29.37.0',
   'server auth': '1.3.6.1.5.5.7.3.1',
@@ -74,12 +74,12 @@ const extendedKeyUsages: { readonly [usage: string]: string | undefined } = {
   'netscape sgc': '2.16.840.1.113730.4.1',
 };
 
-/** A new P-256 key. */
+/** Generates a P-256 key. */
 export function generateKey(): KeyObject {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 }
 
-/** The PEM text of a private key. */
+/** Encodes a private key in PEM. */
 export function privatePem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
@@ -89,7 +89,7 @@ function publicKeyInfo(key: KeyObject): Buffer {
   return publicKey.export({ type: 'spki', format: 'der' });
 }
 
-/** What tells a key from another: the hash of its bits. */
+/** Returns the key identifier: the hash of the public key. */
 function keyIdentifier(info: Buffer): Buffer {
   const [outer] = der.read(info);
   const [, keyBits] = der.read(outer!.content);
@@ -113,7 +113,7 @@ type Body = {
   readonly notAfterMs: number;
   readonly authority: boolean;
   readonly usages: readonly string[];
-  /** The names and addresses it is good for, each as its bytes. */
+  /** Encoded subject alternative names. */
   readonly alternativeNames: readonly Buffer[];
 };
 
@@ -170,42 +170,42 @@ function signatureAlgorithm(key: KeyObject): Buffer {
   return der.sequence(der.oid(ids.ecdsaWithSha256));
 }
 
-/** Clocks differ a little; a certificate is valid a moment before it was made. */
+/** Certificates are valid a little before they are issued, because clocks differ. */
 const toleranceMs = 5 * 60_000;
 const dayMs = 86_400_000;
 const usualKeyUsages = ['digital signature', 'key encipherment'];
 
-/** An authority: it signs certificates, its own among them. */
+/** A certificate authority. */
 export type Authority = KeyPair & {
-  /** A certificate for someone's key. */
+  /** Signs a certificate for a public key. */
   sign(request: SigningRequest): string;
-  /** A certificate of what a request asks for, on the terms of whoever approved of it. */
+  /** Signs a certificate signing request with the approved terms. */
   certify(request: CertificateRequest, terms: CertificateTerms): string;
-  /** A new key and a certificate for it. */
+  /** Generates a key and a certificate for it. */
   issue(request: Omit<SigningRequest, 'publicKey'>): KeyPair;
 };
 
-/** From when to when a certificate is good, and what for, as Kubernetes names it: `client auth`, `digital signature`. */
+/** Validity and usages of a certificate, with the names of Kubernetes: `client auth`, `digital signature`. */
 export type CertificateTerms = {
   readonly usages: readonly string[];
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
 };
 
-/** What an authority is to vouch for. */
+/** Subject, key and validity of a certificate to sign. */
 export type SigningRequest = {
   readonly subject: Subject;
   readonly publicKey: KeyObject;
   readonly usages: readonly Usage[];
-  /** Names and addresses a server is reached by. */
+  /** DNS names and IP addresses of a server. */
   readonly hosts?: readonly string[];
   readonly nowMs: number;
   readonly validDays?: number;
-  /** Instead of days. */
+  /** Validity in milliseconds instead of days. */
   readonly validMs?: number;
 };
 
-/** Makes a new authority. */
+/** Creates a self-signed certificate authority. */
 export function createAuthority(commonName: string, nowMs: number, validDays = 3650): Authority {
   const key = generateKey();
   const keyInfo = publicKeyInfo(key);
@@ -225,7 +225,7 @@ export function createAuthority(commonName: string, nowMs: number, validDays = 3
   return authority({ certificate, key: privatePem(key) }, key);
 }
 
-/** An authority made earlier. */
+/** Loads an existing certificate authority. */
 export function authority(pair: KeyPair, key: KeyObject): Authority {
   const { subject, keyInfo } = partsOf(pemBytes('CERTIFICATE', pair.certificate));
   const issuer = { name: subject.whole, key, keyInfo: keyInfo.whole };
@@ -260,35 +260,35 @@ export function authority(pair: KeyPair, key: KeyObject): Authority {
   };
 }
 
-/** Reads the subject of a certificate. Throws if its name has an attribute in an encoding that is not known. */
+/** Parses the subject of a certificate. Throws if the name has an attribute in an unknown encoding. */
 export function certificateSubject(certificate: Buffer): Subject {
   return subjectOf(readName(partsOf(certificate).subject));
 }
 
-/** Finds the subject and key of a certificate. */
+/** Returns the subject and the public key info of a certificate. */
 function partsOf(certificate: Buffer): { readonly subject: der.Element; readonly keyInfo: der.Element } {
   const [body] = der.readSequence(certificate);
   const members = der.read(der.expect(body, der.tags.sequence).content);
-  // Certificates of the first version omit the version.
+  // Version 1 certificates omit the version field.
   const first = members[0]?.tag === 0xa0 ? 5 : 4;
   const [subject, keyInfo] = members.slice(first, first + 2);
   return { subject: der.expect(subject, der.tags.sequence), keyInfo: der.expect(keyInfo, der.tags.sequence) };
 }
 
-/** What a certificate signing request asks for, its signature checked. */
+/** A certificate signing request with a verified signature. */
 export type CertificateRequest = {
   readonly subject: Subject;
-  /** Returns the subject of an issued certificate: the known attributes, encoded from the parsed request. */
+  /** Encoded subject for the certificate: the known attributes of the parsed request. */
   readonly subjectName: Buffer;
   readonly publicKey: KeyObject;
   readonly hosts: readonly string[];
   readonly emails: readonly string[];
   readonly uris: readonly string[];
-  /** Hosts, e-mail addresses and URIs as they are in the request, each as its bytes. */
+  /** Encoded DNS names, IP addresses, e-mail addresses and URIs of the request. */
   readonly alternativeNames: readonly Buffer[];
 };
 
-/** A signing request for a key, as PEM text. */
+/** Creates a certificate signing request in PEM. */
 export function createRequest(subject: Subject, key: KeyObject, hosts: readonly string[] = []): string {
   const attributes =
     hosts.length === 0
@@ -308,13 +308,13 @@ export function createRequest(subject: Subject, key: KeyObject, hosts: readonly 
   );
 }
 
-/** Reads a signing request as a CertificateSigningRequest has it: PEM text in base64. */
+/** Parses the request of a CertificateSigningRequest: PEM in base64. */
 export function readEncodedRequest(base64: string): CertificateRequest {
-  // All readers must find the same block, so there is one way to make text of the bytes.
+  // All components must find the same block, so there is only one way to decode the bytes.
   return readRequest(Buffer.from(base64, 'base64').toString('latin1'));
 }
 
-/** Reads a signing request. Throws if it is malformed or not signed by the key it is for. */
+/** Parses a certificate signing request. Throws if it is malformed or its signature is invalid. */
 export function readRequest(text: string): CertificateRequest {
   const block = pemBlocks(text).next().value;
   const bytes = block?.label === 'CERTIFICATE REQUEST' ? blockBytes(block) : undefined;
@@ -341,7 +341,7 @@ export function readRequest(text: string): CertificateRequest {
   };
 }
 
-/** The kinds of names a certificate can be for. Others are not taken over. */
+/** Tags of supported subject alternative names; others are dropped. */
 const nameTags = { email: 0x81, dns: 0x82, uri: 0x86, address: 0x87 } as const;
 
 function requestedNames(attributes: Buffer): readonly der.Element[] {
@@ -356,7 +356,7 @@ function requestedNames(attributes: Buffer): readonly der.Element[] {
       found.push(members.at(-1)!);
     }
   }
-  // It would be ambiguous which of several counts.
+  // With several extensions it would be ambiguous which one applies.
   if (found.length > 1) throw new Error('x509: certificate request contains duplicate requested extensions');
   return found.flatMap(({ content }) => der.readSequence(content)).filter(({ tag }) => known.has(tag));
 }

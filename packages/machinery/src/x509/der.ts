@@ -1,4 +1,4 @@
-/** The few forms of ASN.1's distinguished encoding that certificates are made of. */
+/** The subset of ASN.1 DER that certificates use. */
 
 function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
@@ -12,24 +12,24 @@ function length(bytes: number): Buffer {
   return Buffer.from([0x80 | digits.length, ...digits]);
 }
 
-/** Members in an order. */
+/** Encodes a SEQUENCE. */
 export const sequence = (...members: readonly Uint8Array[]) => tagged(0x30, ...members);
-/** Members in none. */
+/** Encodes a SET. */
 export const set = (...members: readonly Uint8Array[]) => tagged(0x31, ...members);
-/** True or false. */
+/** Encodes a BOOLEAN. */
 export const boolean = (value: boolean) => tagged(0x01, Buffer.from([value ? 0xff : 0]));
-/** Bytes. */
+/** Encodes an OCTET STRING. */
 export const octets = (content: Uint8Array) => tagged(0x04, content);
-/** Bits: bytes, of the last of which some are unused. */
+/** Encodes a BIT STRING with a number of unused bits. */
 export const bits = (content: Uint8Array, unused = 0) => tagged(0x03, Buffer.from([unused]), content);
-/** Text. */
+/** Encodes a UTF8String. */
 export const utf8 = (text: string) => tagged(0x0c, Buffer.from(text));
-/** A value under a number of its own, wrapped. */
+/** Encodes a value with an explicit context-specific tag. */
 export const explicit = (number: number, content: Uint8Array) => tagged(0xa0 | number, content);
-/** A value under a number of its own, which replaces its tag. */
+/** Encodes a value with an implicit context-specific tag. */
 export const implicit = (number: number, content: Uint8Array) => tagged(0x80 | number, content);
 
-/** A number without sign, as its big-endian bytes. */
+/** Encodes an unsigned INTEGER from big-endian bytes. */
 export function integer(bytes: Uint8Array): Buffer {
   let first = 0;
   while (first < bytes.length - 1 && bytes[first] === 0) first++;
@@ -38,7 +38,7 @@ export function integer(bytes: Uint8Array): Buffer {
   return tagged(0x02, negative ? Buffer.concat([Buffer.from([0]), significant]) : significant);
 }
 
-/** The name of an algorithm or attribute: `1.2.840.10045.2.1`. */
+/** Encodes an OBJECT IDENTIFIER: `1.2.840.10045.2.1`. */
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   const bytes = [first * 40 + second];
@@ -51,16 +51,16 @@ export function oid(dotted: string): Buffer {
   return tagged(0x06, Buffer.from(bytes));
 }
 
-/** A time: with two digits for the year until 2049, as RFC 5280 wants it, and four after. */
+/** Encodes a time: UTCTime until 2049, then GeneralizedTime, as RFC 5280 requires. */
 export function time(instantMs: number): Buffer {
   const text = new Date(instantMs).toISOString().replace(/[-:T]|\.\d+/g, '');
   return text < '2050' ? tagged(0x17, Buffer.from(text.slice(2))) : tagged(0x18, Buffer.from(text));
 }
 
-/** One value read: its tag, its content, and the bytes it takes up in all. */
+/** A decoded element: its tag, its content, and all of its bytes. */
 export type Element = { readonly tag: number; readonly content: Buffer; readonly whole: Buffer };
 
-/** Reads consecutive values. Refuses every encoding but the one DER has for a value. */
+/** Decodes consecutive elements. Rejects every encoding that is not DER. */
 export function read(bytes: Buffer): Element[] {
   const elements: Element[] = [];
   let at = 0;
@@ -86,24 +86,24 @@ export function read(bytes: Buffer): Element[] {
   return elements;
 }
 
-/** Tags of the types that readers require. */
+/** Tags of the required types. */
 export const tags = { bitString: 0x03, oid: 0x06, sequence: 0x30, set: 0x31 } as const;
 
-/** Returns an element if it has the required tag. */
+/** Returns an element if it has the required tag; throws otherwise. */
 export function expect(element: Element | undefined, tag: number): Element {
   if (!element) throw new Error('malformed DER: truncated');
   if (element.tag !== tag) throw new Error(`malformed DER: tag ${element.tag} where ${tag} must be`);
   return element;
 }
 
-/** Reads the bytes as a single sequence: returns its members. */
+/** Decodes bytes as a single SEQUENCE; returns its members. */
 export function readSequence(bytes: Buffer): Element[] {
   const [element, ...rest] = read(bytes);
   if (rest.length > 0) throw new Error('malformed DER: trailing data');
   return read(expect(element, tags.sequence).content);
 }
 
-/** An object identifier in dotted form. */
+/** Decodes an OBJECT IDENTIFIER to dotted form. */
 export function readOid(content: Buffer): string {
   const arcs: number[] = [];
   let value = 0;

@@ -1,14 +1,14 @@
 /**
- * Distinguished names. Admission, approval, signing and authentication all read a subject with this reader, and issued
- * certificates carry the parsed subject, encoded again. Otherwise an unusual encoding could pass a check as one name
+ * Distinguished names. Admission, approval, signing and authentication all parse subjects with this module, and issued
+ * certificates contain the parsed subject, encoded again. Otherwise an unusual encoding could pass a check as one name
  * and authenticate as another.
  */
 import * as der from './der.ts';
 
-/** Subject of a certificate: a user is a common name, its groups are organizations. */
+/** Subject of a certificate: the common name is the user, the organizations are its groups. */
 export type Subject = { readonly commonName: string; readonly organizations?: readonly string[] };
 
-/** Attribute of a name: its type and its text. */
+/** Attribute of a name: type and text. */
 export type NameAttribute = { readonly id: string; readonly text: string };
 
 const commonName = '2.5.4.3';
@@ -16,7 +16,7 @@ const organization = '2.5.4.10';
 const serialNumber = '2.5.4.5';
 /** Country, organization, unit, locality, province, street, postal code; a certificate may have several of each. */
 const repeated = ['2.5.4.6', organization, '2.5.4.11', '2.5.4.7', '2.5.4.8', '2.5.4.9', '2.5.4.17'];
-/** Types of which a certificate has one attribute: the last of the request. */
+/** Types with at most one attribute: the last one of the request. */
 const single = [commonName, serialNumber];
 
 /** Encodes the name of a user and its groups. */
@@ -24,7 +24,7 @@ export function encodeSubject({ commonName: user, organizations = [] }: Subject)
   return encode([...organizations.map((text) => ({ id: organization, text })), { id: commonName, text: user }]);
 }
 
-/** Encodes the attributes that issued certificates carry, each as UTF-8; other attributes are dropped. */
+/** Encodes the attributes of issued certificates as UTF-8; other attributes are dropped. */
 export function encodeName(attributes: readonly NameAttribute[]): Buffer {
   const all = (id: string) => attributes.filter((attribute) => attribute.id === id);
   return encode([...repeated.flatMap(all), ...single.flatMap((id) => all(id).slice(-1))]);
@@ -34,7 +34,7 @@ function encode(attributes: readonly NameAttribute[]): Buffer {
   return der.sequence(...attributes.map(({ id, text }) => der.set(der.sequence(der.oid(id), der.utf8(text)))));
 }
 
-/** Reads a name; throws if any of its attributes is not text of a known encoding. */
+/** Decodes a name; throws if an attribute is not text in a known encoding. */
 export function readName(element: der.Element | undefined): readonly NameAttribute[] {
   const attributes: NameAttribute[] = [];
   for (const relative of der.read(der.expect(element, der.tags.sequence).content)) {
@@ -47,7 +47,7 @@ export function readName(element: der.Element | undefined): readonly NameAttribu
   return attributes;
 }
 
-/** Returns the user and groups of a name. The last common name counts, as it does in Kubernetes. */
+/** Returns the user and groups of a name. The last common name is used, as in Kubernetes. */
 export function subjectOf(attributes: readonly NameAttribute[]): Subject {
   const texts = (id: string) => attributes.filter((attribute) => attribute.id === id).map(({ text }) => text);
   return { commonName: texts(commonName).at(-1) ?? '', organizations: texts(organization) };
@@ -57,7 +57,7 @@ type Decoder = (content: Buffer) => string | undefined;
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Character sets by tag; a decoder returns undefined for what the set does not have. */
+/** Decoders by tag; they return undefined for characters outside of their character set. */
 const decoders: { readonly [tag: number]: readonly [name: string, decode: Decoder] | undefined } = {
   12: ['UTF-8 string', decodeUtf8],
   18: ['NumericString', (content) => matching(content, /^[0-9 ]*$/)],
@@ -82,7 +82,7 @@ function matching(content: Buffer, pattern: RegExp): string | undefined {
   return pattern.test(text) ? text : undefined;
 }
 
-/** Decodes ASCII; undefined if a byte is outside ASCII. */
+/** Decodes ASCII; undefined if a byte is outside of ASCII. */
 export function ia5Text(content: Buffer): string | undefined {
   return content.every((byte) => byte < 0x80) ? content.toString('latin1') : undefined;
 }
@@ -95,7 +95,7 @@ function decodeUtf8(content: Buffer): string | undefined {
   }
 }
 
-/** Decodes two bytes a character, without surrogates; a terminating NUL is not part of the text. */
+/** Decodes two bytes per character, without surrogates; a terminating NUL is not part of the text. */
 function decodeBmp(content: Buffer): string | undefined {
   if (content.length % 2 !== 0) return undefined;
   const units = Array.from({ length: content.length / 2 }, (_, index) => content.readUInt16BE(index * 2));
