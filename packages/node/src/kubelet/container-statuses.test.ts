@@ -14,7 +14,7 @@ type Row = {
   /** Names of containers whose startup probes have not succeeded. */
   readonly unstarted?: readonly string[];
   readonly unready?: readonly string[];
-  readonly says: readonly string[];
+  readonly expected: readonly string[];
 };
 
 /** Summarizes a status: state, last state, restart count and probe results. */
@@ -36,55 +36,55 @@ function shown({ name, state, lastState, restartCount, started, ready }: Contain
 const failure = { reason: 'ErrImagePull', message: 'no' };
 
 const rows: readonly Row[] = [
-  { name: 'a container without runtime state is ContainerCreating', says: ['c: waiting ContainerCreating'] },
+  { name: 'a container without runtime state is ContainerCreating', expected: ['c: waiting ContainerCreating'] },
   {
     name: 'a container of a Pod with init containers is PodInitializing',
     pod: { initContainers: [aContainer('i')] },
-    says: ['i: waiting PodInitializing', 'c: waiting PodInitializing'],
+    expected: ['i: waiting PodInitializing', 'c: waiting PodInitializing'],
   },
   {
     name: 'a running container without probes has started and is ready',
     has: inSandbox(running('c')),
-    says: ['c: running, started, ready'],
+    expected: ['c: running, started, ready'],
   },
   {
     name: 'a running container has not started before its startup probe succeeds',
     has: inSandbox(running('c')),
     unstarted: ['c'],
-    says: ['c: running'],
+    expected: ['c: running'],
   },
   {
     name: 'a running container is not ready before its readiness probe succeeds',
     has: inSandbox(running('c')),
     unready: ['c'],
-    says: ['c: running, started'],
+    expected: ['c: running, started'],
   },
-  { name: 'an exited container is terminated', has: inSandbox(exited('c', 3)), says: ['c: ended 3 Error'] },
+  { name: 'an exited container is terminated', has: inSandbox(exited('c', 3)), expected: ['c: ended 3 Error'] },
   {
     name: 'a created container is waiting',
     has: inSandbox(found('c', { state: 'created' })),
-    says: ['c: waiting'],
+    expected: ['c: waiting'],
   },
   {
     name: 'a container of unknown state is waiting',
     has: inSandbox(found('c', { state: 'unknown' })),
-    says: ['c: waiting'],
+    expected: ['c: waiting'],
   },
   {
     name: 'a running container that becomes unknown is terminated',
     has: inSandbox(found('c', { state: 'unknown' })),
     before: [statusOf('c', 'running', { restartCount: 1 })],
-    says: ['c: ended 137 ContainerStatusUnknown, 2 restarts'],
+    expected: ['c: ended 137 ContainerStatusUnknown, 2 restarts'],
   },
   {
     name: 'the newer of two instances is the state, the older one the last state',
     has: inSandbox(running('c', { id: 'c-1', restartCount: 1 }), exited('c', 2)),
-    says: ['c: running, after ended 2 Error, 1 restarts, started, ready'],
+    expected: ['c: running, after ended 2 Error, 1 restarts, started, ready'],
   },
   {
     name: 'the oldest of three instances is not reported',
     has: inSandbox(running('c', { id: 'c-2', restartCount: 2 }), exited('c', 2, { id: 'c-1' }), exited('c', 9)),
-    says: ['c: running, after ended 2 Error, 2 restarts, started, ready'],
+    expected: ['c: running, after ended 2 Error, 2 restarts, started, ready'],
   },
   {
     name: 'an instance that never started is not the last state',
@@ -93,86 +93,86 @@ const rows: readonly Row[] = [
       found('c', { id: 'c-1', state: 'created', restartCount: 1 }),
       exited('c', 2),
     ),
-    says: ['c: waiting, after ended 2 Error, 2 restarts'],
+    expected: ['c: waiting, after ended 2 Error, 2 restarts'],
   },
   {
     name: 'a start failure is the waiting reason',
     fails: { c: failure },
-    says: ['c: waiting ErrImagePull'],
+    expected: ['c: waiting ErrImagePull'],
   },
   {
     name: 'a start failure replaces the terminated state',
     has: inSandbox(exited('c', 1)),
     fails: { c: { reason: 'CrashLoopBackOff', message: 'back-off' } },
-    says: ['c: waiting CrashLoopBackOff, after ended 1 Error'],
+    expected: ['c: waiting CrashLoopBackOff, after ended 1 Error'],
   },
   {
     name: 'a container that does not restart is not waiting',
     pod: { restartPolicy: 'Never' },
     has: inSandbox(exited('c', 1)),
     fails: { c: failure },
-    says: ['c: ended 1 Error'],
+    expected: ['c: ended 1 Error'],
   },
   {
     name: 'a successful container that does not restart is not waiting',
     pod: { restartPolicy: 'OnFailure' },
     has: inSandbox(exited('c', 0)),
     fails: { c: failure },
-    says: ['c: ended 0 Completed'],
+    expected: ['c: ended 0 Completed'],
   },
   {
     name: 'a lost running container is terminated and counted as a restart',
     before: [statusOf('c', 'running', { restartCount: 1 })],
-    says: ['c: waiting ContainerCreating, after ended 137 ContainerStatusUnknown, 2 restarts'],
+    expected: ['c: waiting ContainerCreating, after ended 137 ContainerStatusUnknown, 2 restarts'],
   },
   {
     name: 'a lost container of a terminating Pod is not counted as a restart',
     pod: { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } },
     before: [statusOf('c', 'running', { restartCount: 1 })],
-    says: ['c: waiting ContainerCreating, after ended 137 ContainerStatusUnknown, 1 restarts'],
+    expected: ['c: waiting ContainerCreating, after ended 137 ContainerStatusUnknown, 1 restarts'],
   },
   {
     name: 'a lost terminated container stays terminated',
     before: [statusOf('c', 'exit 4', { restartCount: 1 })],
-    says: ['c: ended 4, 1 restarts'],
+    expected: ['c: ended 4, 1 restarts'],
   },
   {
     name: 'a lost waiting container stays waiting',
     before: [statusOf('c', 'waiting after 4', { restartCount: 1 })],
-    says: ['c: waiting ContainerCreating, after ended 4, 1 restarts'],
+    expected: ['c: waiting ContainerCreating, after ended 4, 1 restarts'],
   },
   {
     name: 'a container with a final status does not run again',
     pod: { restartPolicy: 'Never' },
     has: inSandbox(running('c')),
     before: [statusOf('c', 'exit 0', { containerID: 'test://c-0' })],
-    says: ['c: ended 0'],
+    expected: ['c: ended 0'],
   },
   {
     name: 'a new instance may run after a final status',
     pod: { restartPolicy: 'Never' },
     has: inSandbox(running('c', { id: 'c-1', restartCount: 1 })),
     before: [statusOf('c', 'exit 0', { containerID: 'test://c-0' })],
-    says: ['c: running, 1 restarts, started, ready'],
+    expected: ['c: running, 1 restarts, started, ready'],
   },
   {
     name: 'an init container is ready when it has completed',
     pod: { initContainers: [aContainer('i')] },
     has: inSandbox(exited('i', 0)),
-    says: ['i: ended 0 Completed, ready', 'c: waiting PodInitializing'],
+    expected: ['i: ended 0 Completed, ready', 'c: waiting PodInitializing'],
   },
   {
     name: 'a running init container has started and is not ready',
     pod: { initContainers: [aContainer('i')] },
     has: inSandbox(running('i')),
-    says: ['i: running, started', 'c: waiting PodInitializing'],
+    expected: ['i: running, started', 'c: waiting PodInitializing'],
   },
   {
     name: 'a running sidecar is ready like a regular container',
     pod: { initContainers: [sidecar('s')] },
     has: inSandbox(running('s')),
     unready: ['s'],
-    says: ['s: running, started', 'c: waiting PodInitializing'],
+    expected: ['s: running, started', 'c: waiting PodInitializing'],
   },
   {
     name: 'container statuses are sorted by name, init containers by order',
@@ -184,7 +184,7 @@ const rows: readonly Row[] = [
         { name: 'd', image: 'd:1' },
       ],
     },
-    says: ['z', 'a', 'b', 'y', 'd', 'x'].map((name) => `${name}: waiting PodInitializing`),
+    expected: ['z', 'a', 'b', 'y', 'd', 'x'].map((name) => `${name}: waiting PodInitializing`),
   },
 ];
 
@@ -195,7 +195,7 @@ function statuses({
   fails = {},
   unstarted = [],
   unready = [],
-}: Omit<Row, 'name' | 'says'>) {
+}: Omit<Row, 'name' | 'expected'>) {
   const { init, regular, ephemeral } = containerStatusesOf({
     pod: aPod(pod),
     runtimePod: has,
@@ -208,8 +208,8 @@ function statuses({
   return [...init, ...regular, ...ephemeral];
 }
 
-for (const { name, says, ...row } of rows) {
-  test(name, () => assert.deepEqual(statuses(row).map(shown), says));
+for (const { name, expected, ...row } of rows) {
+  test(name, () => assert.deepEqual(statuses(row).map(shown), expected));
 }
 
 test('a status reports the container ID, the image and the user', () => {

@@ -74,7 +74,7 @@ test('Pods above their requests are evicted first, then by priority, then by exc
   );
 });
 
-const diskRows: readonly (readonly [name: string, used: { c?: number; v?: number }, says: string | undefined])[] = [
+const diskRows: readonly (readonly [name: string, used: { c?: number; v?: number }, expected: string | undefined])[] = [
   ['a Pod within its limits is not evicted', { c: 1, v: 1 }, undefined],
   [
     'an emptyDir above its size limit is a violation',
@@ -92,14 +92,14 @@ const diskRows: readonly (readonly [name: string, used: { c?: number; v?: number
     'Pod ephemeral local storage usage exceeds the total limit of containers 4Mi. ',
   ],
 ];
-for (const [name, { c = 0, v = 0 }, says] of diskRows) {
+for (const [name, { c = 0, v = 0 }, expected] of diskRows) {
   test(name, () => {
     const pod = aPod({
       volumes: [{ name: 'v', emptyDir: { sizeLimit: '2Mi' } }],
       containers: [aContainer('c', { resources: { limits: { 'ephemeral-storage': '4Mi' } } })],
     });
     const usage = { containers: new Map([['c', mebibytes(c)]]), emptyDirs: new Map([['v', mebibytes(v)]]) };
-    assert.equal(diskViolation(pod, usage), says);
+    assert.equal(diskViolation(pod, usage), expected);
   });
 }
 

@@ -36,7 +36,7 @@ function nodeWith(options: Partial<ImageOptions> & { readonly taken?: string }) 
     },
   } as unknown as ImageService;
   const images = createImages(service, clock, { onChange() {}, nodeSecrets: async () => [], ...options });
-  const said: string[] = [];
+  const messages: string[] = [];
   const ensure = (image: string, secrets = [] as ReturnType<typeof config>[]) =>
     images.ensure({
       pod: aPod(),
@@ -45,10 +45,10 @@ function nodeWith(options: Partial<ImageOptions> & { readonly taken?: string }) 
       secrets,
       backOff: createBackOff(clock),
       lastErrors: new Map(),
-      record: (_type, reason, message) => void said.push(`${reason}: ${message}`),
+      record: (_type, reason, message) => void messages.push(`${reason}: ${message}`),
       signal: new AbortController().signal,
     });
-  return { clock, tried, said, ensure };
+  return { clock, tried, messages, ensure };
 }
 
 test('credentials of the Pod come before those of the node', async () => {
@@ -80,7 +80,7 @@ test('image pulls are rate-limited', async () => {
     node.ensure('c:1'),
     (error) => error instanceof StartError && error.reason === 'ErrImagePull' && error.message === 'pull QPS exceeded',
   );
-  assert.ok(node.said.includes('Failed: Failed to pull image "c:1": pull QPS exceeded'));
+  assert.ok(node.messages.includes('Failed: Failed to pull image "c:1": pull QPS exceeded'));
   node.clock.advance(200);
   await node.ensure('d:1');
 });
@@ -112,7 +112,7 @@ for (const [policy, isPresent, pulls] of [
   });
 }
 
-const failureRows: readonly (readonly [said: string, reason: string, message: string])[] = [
+const failureRows: readonly (readonly [failure: string, reason: string, message: string])[] = [
   [
     'RegistryUnavailable: no route',
     'RegistryUnavailable',
@@ -125,9 +125,9 @@ const failureRows: readonly (readonly [said: string, reason: string, message: st
   ],
   ['anything else', 'ErrImagePull', 'anything else'],
 ];
-for (const [said, reason, message] of failureRows) {
-  test(`a pull that fails with ${said} has the reason ${reason}`, async () => {
-    const node = nodeWith({ nodeSecrets: () => Promise.reject(new Error(said)) });
+for (const [failure, reason, message] of failureRows) {
+  test(`a pull that fails with ${failure} has the reason ${reason}`, async () => {
+    const node = nodeWith({ nodeSecrets: () => Promise.reject(new Error(failure)) });
     await assert.rejects(node.ensure('a:1'), { reason, message });
   });
 }

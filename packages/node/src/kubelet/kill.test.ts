@@ -54,8 +54,8 @@ for (const [name, fixture, reason, seconds] of graceRows) {
 
 /** Records the calls of a runtime whose containers take some time to stop. */
 function witness(clock: VirtualClock, stopSeconds: { readonly [container: string]: number } = {}) {
-  const said: string[] = [];
-  const note = (what: string) => said.push(`${clock.now() / 1000}s ${what}`);
+  const calls: string[] = [];
+  const note = (what: string) => calls.push(`${clock.now() / 1000}s ${what}`);
   const pass = (seconds: number) => new Promise<void>((resolve) => clock.setTimer(seconds * 1000, resolve));
   const runtime = {
     async stopContainer({ containerId, timeout }: { containerId: string; timeout: number }) {
@@ -74,7 +74,7 @@ function witness(clock: VirtualClock, stopSeconds: { readonly [container: string
     },
   } as unknown as NodeRuntime;
   const record = (_: unknown, type: string, reason: string, message: string) => note(`${type} ${reason}: ${message}`);
-  return { said, context: { runtime, clock, record, podIP: () => '10.0.0.1' } };
+  return { calls, context: { runtime, clock, record, podIP: () => '10.0.0.1' } };
 }
 
 const { signal } = new AbortController();
@@ -193,22 +193,22 @@ const killRows: readonly KillRow[] = [
 for (const { name, pod: fixture, graceSeconds, stops, says } of killRows) {
   test(name, async () => {
     const clock = virtualClock();
-    const { said, context } = witness(clock, stops);
+    const { calls, context } = witness(clock, stops);
     const pod = aPod(fixture);
     const names = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].map((each) => each.name);
     const done = killPod(context, pod, inSandbox(...names.map((each) => running(each))), graceSeconds, signal);
     await clock.advanceAsync(120_000);
     await done;
-    assert.deepEqual(said, says);
+    assert.deepEqual(calls, says);
   });
 }
 
 test('the reason to kill a container is recorded', async () => {
   const clock = virtualClock();
-  const { said, context } = witness(clock);
+  const { calls, context } = witness(clock);
   const order = { pod: aPod(), target: running('c'), message: 'Container c failed liveness probe' };
   const done = killContainer(context, order, signal);
   await clock.advanceAsync(1000);
   await done;
-  assert.equal(said[0], '0s Normal Killing: Container c failed liveness probe');
+  assert.equal(calls[0], '0s Normal Killing: Container c failed liveness probe');
 });

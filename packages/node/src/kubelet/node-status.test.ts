@@ -31,7 +31,7 @@ const claimRows: readonly (readonly [
   name: string,
   pressures: readonly Pressure[],
   faults: readonly string[],
-  says: readonly string[],
+  expected: readonly string[],
 ])[] = [
   [
     'a node without pressure is ready',
@@ -56,12 +56,12 @@ const claimRows: readonly (readonly [
     ],
   ],
 ];
-for (const [name, pressures, faults, says] of claimRows) {
+for (const [name, pressures, faults, expected] of claimRows) {
   test(name, () => {
     const claims = nodeClaims({ pressures: new Set(pressures), faults });
     assert.deepEqual(
       claims.map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`),
-      says,
+      expected,
     );
   });
 }

@@ -35,7 +35,7 @@ function statusFrom({ pod = {}, has = nothingRuns, before = {}, isEnding = false
 const verdict = ({ phase, reason, message }: PodStatus) =>
   [phase, reason, message].filter((each) => each !== undefined).join(': ');
 
-const verdictRows: readonly (readonly [name: string, facts: Facts, says: string])[] = [
+const verdictRows: readonly (readonly [name: string, fixture: Facts, expected: string])[] = [
   ['a Pod with a running container is Running', { has: inSandbox(running('c')) }, 'Running'],
   ['a terminal phase is kept', { has: inSandbox(running('c')), before: { phase: 'Failed' } }, 'Failed'],
   [
@@ -77,11 +77,11 @@ const verdictRows: readonly (readonly [name: string, facts: Facts, says: string]
     'Succeeded',
   ],
 ];
-for (const [name, facts, says] of verdictRows) {
-  test(name, () => assert.equal(verdict(statusFrom(facts)), says));
+for (const [name, fixture, expected] of verdictRows) {
+  test(name, () => assert.equal(verdict(statusFrom(fixture)), expected));
 }
 
-const addressRows: readonly (readonly [name: string, facts: Facts, podIPs: readonly string[]])[] = [
+const addressRows: readonly (readonly [name: string, fixture: Facts, podIPs: readonly string[]])[] = [
   ['a Pod without a sandbox has no IP', {}, []],
   ['a Pod has the IPs of its sandbox', { has: inSandbox() }, ['10.0.0.1']],
   [
@@ -102,9 +102,9 @@ const addressRows: readonly (readonly [name: string, facts: Facts, podIPs: reado
   ],
   ['a host-network Pod has the IPs of its node', { pod: { hostNetwork: true } }, ['172.18.0.2']],
 ];
-for (const [name, facts, podIPs] of addressRows) {
+for (const [name, fixture, podIPs] of addressRows) {
   test(name, () => {
-    const status = statusFrom(facts);
+    const status = statusFrom(fixture);
     assert.deepEqual(
       (status.podIPs ?? []).map(({ ip }) => ip),
       podIPs,

@@ -34,7 +34,7 @@ async function outcome(node: Node, probe: Probe): Promise<string> {
   return `${result}: ${output}`;
 }
 
-const httpRows: readonly (readonly [name: string, answers: HttpAnswer[], said: string])[] = [
+const httpRows: readonly (readonly [name: string, answers: HttpAnswer[], expected: string])[] = [
   ['200 is success', [answer(200, { body: 'fine' })], 'success: fine'],
   ['399 is success', [answer(399)], 'success: '],
   ['400 is failure', [answer(400)], 'failure: HTTP probe failed with statuscode: 400'],
@@ -50,11 +50,11 @@ const httpRows: readonly (readonly [name: string, answers: HttpAnswer[], said: s
     'warning: Probe terminated redirects, Response body: ',
   ],
 ];
-for (const [name, answers, said] of httpRows) {
+for (const [name, answers, expected] of httpRows) {
   test(name, async () => {
     const rest = [...answers];
     const node = nodeWith({ request: async () => rest.shift()! });
-    assert.equal(await outcome(node, { httpGet: { port: 80 } }), said);
+    assert.equal(await outcome(node, { httpGet: { port: 80 } }), expected);
   });
 }
 
@@ -128,9 +128,9 @@ const healthRows: readonly (readonly ['SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNO
   ['NOT_SERVING', 'failure: service unhealthy (responded with "NOT_SERVING")'],
   ['SERVICE_UNKNOWN', 'failure: service unhealthy (responded with "SERVICE_UNKNOWN")'],
 ];
-for (const [health, said] of healthRows) {
-  test(`a gRPC server that is ${health} is a ${said.split(':')[0]}`, async () => {
-    assert.equal(await outcome(nodeWith({ checkHealth: async () => health }), { grpc: { port: 80 } }), said);
+for (const [health, expected] of healthRows) {
+  test(`a gRPC server that is ${health} is a ${expected.split(':')[0]}`, async () => {
+    assert.equal(await outcome(nodeWith({ checkHealth: async () => health }), { grpc: { port: 80 } }), expected);
   });
 }
 

@@ -25,7 +25,7 @@ function checksOf(
 ) {
   const clock = virtualClock(0);
   const asked: string[] = [];
-  const said: string[] = [];
+  const events: string[] = [];
   const second = () => clock.now() / 1000;
   const runtime = {
     network: {
@@ -43,7 +43,7 @@ function checksOf(
     clock,
     random: { next: () => 0.5 },
     metrics: createProbeMetrics(),
-    record: (_, type, reason, message) => void said.push(`${second()} ${type} ${reason}: ${message}`),
+    record: (_, type, reason, message) => void events.push(`${second()} ${type} ${reason}: ${message}`),
     onChange: () => changes++,
   });
   const observe = (runtimePod = inSandbox(running('c', { startedAt: 0 }))) =>
@@ -53,7 +53,7 @@ function checksOf(
     observe(nothingRuns);
     observe();
   };
-  return { clock, probes, asked, said, observe, begin, changes: () => changes };
+  return { clock, probes, asked, events, observe, begin, changes: () => changes };
 }
 
 type Row = {
@@ -204,7 +204,7 @@ test('each failed probe is recorded, a changed result is reported once', async (
   await checks.clock.advanceAsync(3500);
   checks.probes.stop();
   assert.deepEqual(
-    checks.said,
+    checks.events,
     [1, 2, 3].map((at) => `${at} Warning Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 503`),
   );
   assert.equal(checks.changes(), 2);
