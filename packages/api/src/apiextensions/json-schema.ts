@@ -19,7 +19,7 @@ export const validationRule = s.object(
       s.string(),
       'An expression that must be true, with self for the part and, on updates, oldSelf for what it was.',
     ),
-    message: s.optional(2, s.string(), 'What is said if it is false. Must be given if the rule has several lines.'),
+    message: s.optional(2, s.string(), 'Message if the rule is false. Required if the rule has several lines.'),
     messageExpression: s.optional(3, s.string(), 'An expression that makes the message. If it fails, message is used.'),
     reason: s.pointer(
       4,
