@@ -102,7 +102,7 @@ export type CertificateSigningRequestStatus = s.TypeOf<typeof certificateSigning
 
 export const certificateSigningRequest = kind(
   'io.k8s.api.certificates.v1.CertificateSigningRequest',
-  'Asks for an X.509 certificate, which somebody approves and a signer signs.',
+  'Requests an X.509 certificate, which an approver approves and a signer signs.',
   {
     group: 'certificates.k8s.io',
     version: 'v1',

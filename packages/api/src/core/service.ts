@@ -99,7 +99,7 @@ export const serviceSpec = s.object(
     healthCheckNodePort: s.optional(
       12,
       s.int32(),
-      'With LoadBalancer and Local: port of every node that tells whether it has Pods. Unset: one is chosen. Cannot be changed.',
+      'With LoadBalancer and Local: health check port of every node, which reports whether it has Pods. Unset: one is allocated. Cannot be changed.',
     ),
     publishNotReadyAddresses: s.optional(13, s.boolean(), 'Lead to Pods that are not ready, too. Default false.'),
     sessionAffinityConfig: s.pointer(14, sessionAffinityConfig, 'Parameters of sessionAffinity.'),

@@ -108,7 +108,7 @@ export const flowSchemaSpec = s.object(
     distinguisherMethod: s.pointer(
       3,
       flowDistinguisherMethod,
-      'How they are told apart into flows that share fairly. Unset: all are one flow.',
+      'How requests are divided into flows for fair queueing. Unset: all are one flow.',
     ),
     rules: s.optional(4, s.atomicList(policyRulesWithSubjects), 'Which requests: any of these.'),
   },

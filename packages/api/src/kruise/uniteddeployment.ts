@@ -52,15 +52,15 @@ export const subset = s.object({
   ),
   minReplicas: s.pointer(
     s.intOrString(),
-    'What the domain gets before any other gets more than its own minimum: a number or a percentage. Default 0.',
+    'Minimum number of Pods, which the subset gets before any other exceeds its own minimum: a number or a percentage. Default 0.',
   ),
   maxReplicas: s.pointer(
     s.intOrString(),
-    'The most it gets: a number or a percentage. Unset: no limit; at least one domain must have none.',
+    'Maximum number of Pods: a number or a percentage. Unset: no limit; at least one subset must have none.',
   ),
   patch: s.optional(
     s.preserved<PodTemplateSpec>(),
-    'A strategic merge patch on the Pod template of this domain. Wins over nodeSelectorTerm and tolerations.',
+    'A strategic merge patch for the Pod template of this subset. Overrides nodeSelectorTerm and tolerations.',
   ),
 });
 export type Subset = s.TypeOf<typeof subset>;
@@ -72,12 +72,12 @@ const adaptive = s.object({
   ),
   unschedulableDuration: s.pointer(
     s.int32(),
-    'Seconds a domain is held to be full before it is tried again. With reserveUnschedulablePods: seconds a waiting ' +
-      'Pod must have been ready before its stand-in goes. Default 300.',
+    'Seconds a subset counts as full before it is tried again. With reserveUnschedulablePods: seconds a reserved ' +
+      'Pod must have been ready before its substitute is deleted. Default 300.',
   ),
   reserveUnschedulablePods: s.optional(
     s.boolean(),
-    'Let Pods that wait for a node wait on, with a stand-in in another domain. Default false; for CloneSets and ' +
+    'Reserve unschedulable Pods, with a substitute in another subset. Default false; for CloneSets and ' +
       'Deployments only.',
   ),
 });
@@ -101,12 +101,12 @@ export const topology = s.object({
 export type Topology = s.TypeOf<typeof topology>;
 
 const manualUpdate = s.object({
-  partitions: s.optional(s.map(s.int32()), 'How many Pods stay at the old revision, by domain. Default 0.'),
+  partitions: s.optional(s.map(s.int32()), 'Number of Pods that stay at the old revision, by subset. Default 0.'),
 });
 
 export const unitedDeploymentUpdateStrategy = s.object({
   type: s.optional(s.enumeration(['Manual', '']), 'Manual, the only one there is.'),
-  manualUpdate: s.pointer(manualUpdate, 'How far each domain is updated.'),
+  manualUpdate: s.pointer(manualUpdate, 'Partitions of the subsets.'),
 });
 export type UnitedDeploymentUpdateStrategy = s.TypeOf<typeof unitedDeploymentUpdateStrategy>;
 
@@ -145,18 +145,18 @@ export const unitedDeploymentSubsetStatus = s.object({
   name: s.optional(s.string(), 'Name of the subset.'),
   replicas: s.optional(s.int32(), 'Number of desired Pods of the subset.'),
   readyReplicas: s.optional(s.int32(), 'Pods of the subset that are ready.'),
-  partition: s.optional(s.int32(), 'Pods of the domain that are to stay at the old revision.'),
-  reservedPods: s.optional(s.int32(), 'Pods of the domain that wait for a node while a stand-in runs elsewhere.'),
+  partition: s.optional(s.int32(), 'Desired Pods of the subset at the old revision.'),
+  reservedPods: s.optional(s.int32(), 'Reserved Pods of the subset, whose substitutes run in other subsets.'),
   conditions: s.optional(s.list(condition), 'Schedulable is False while the subset counts as full.'),
 });
 export type UnitedDeploymentSubsetStatus = s.TypeOf<typeof unitedDeploymentSubsetStatus>;
 
 const leadingStatusFields = {
   observedGeneration: s.optional(s.int64(), 'The metadata.generation that this status was observed for.'),
-  readyReplicas: s.optional(s.int32(), 'Pods that are ready, in all domains.'),
-  replicas: s.required(s.int32(), 'Pods there are, in all domains, without those that wait for a node.'),
+  readyReplicas: s.optional(s.int32(), 'Pods that are ready, in all subsets.'),
+  replicas: s.required(s.int32(), 'Pods in all subsets, without reserved ones.'),
   updatedReplicas: s.required(s.int32(), 'Pods at the present revision.'),
-  reservedPods: s.optional(s.int32(), 'Pods that wait for a node while a stand-in runs elsewhere.'),
+  reservedPods: s.optional(s.int32(), 'Reserved Pods, whose substitutes run in other subsets.'),
   updatedReadyReplicas: s.optional(s.int32(), 'Pods at the present revision that are ready.'),
   collisionCount: s.pointer(s.int32(), 'Number of hash collisions of revision names.'),
   currentRevision: s.required(
@@ -166,7 +166,7 @@ const leadingStatusFields = {
 };
 
 const trailingStatusFields = {
-  subsetStatuses: s.optional(s.list(unitedDeploymentSubsetStatus), 'The same figures for each domain.'),
+  subsetStatuses: s.optional(s.list(unitedDeploymentSubsetStatus), 'Status of each subset.'),
   conditions: s.optional(s.list(unitedDeploymentCondition), 'How creating and updating the workloads gets on.'),
   labelSelector: s.optional(s.string(), 'The selector as text, for autoscalers.'),
 };
@@ -180,12 +180,12 @@ export type UnitedDeploymentStatus = s.TypeOf<typeof unitedDeploymentStatus>;
 
 const updateStatus = s.object({
   updatedRevision: s.optional(s.string(), 'Name of the ControllerRevision of the current template.'),
-  currentPartitions: s.optional(s.map(s.int32()), 'Pods that are to stay at the old revision, by domain.'),
+  currentPartitions: s.optional(s.map(s.int32()), 'Desired Pods at the old revision, by subset.'),
 });
 
 export const unitedDeploymentStatusV1alpha1 = s.object({
   ...leadingStatusFields,
-  subsetReplicas: s.optional(s.map(s.int32()), 'Pods each domain is to have, by name.'),
+  subsetReplicas: s.optional(s.map(s.int32()), 'Desired Pods of each subset, by name.'),
   ...trailingStatusFields,
   updateStatus: s.pointer(updateStatus, 'How far the update is.'),
 });

@@ -109,7 +109,7 @@ function statusWith<N extends s.Node>(subsetStatus: N) {
     subsetStatuses: s.optional(s.list(subsetStatus), 'The subsets, in the order of the spec.'),
     versionedSubsetStatuses: s.optional(
       s.map(s.list(subsetStatus)),
-      'The same for each version of the Pods, so that an update does not fill a group with Pods about to go.',
+      'Status of the subsets for each version of the Pods, so that an update does not fill a subset with outdated Pods.',
     ),
   });
 }

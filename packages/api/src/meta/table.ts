@@ -8,10 +8,7 @@ export const tableColumnDefinition = s.object(
   {
     name: s.required(s.string(), 'Its heading.'),
     type: s.required(s.string(), 'What its cells are: integer, number, string, boolean or date.'),
-    format: s.required(
-      s.string(),
-      'What they are more precisely; name marks the column that tells which object it is.',
-    ),
+    format: s.required(s.string(), 'What they are more precisely; name marks the column with the name of the object.'),
     description: s.required(s.string(), 'Human-readable description of the column.'),
     priority: s.required(s.int32(), '0 for a column always shown; the greater, the wider the output must be.'),
   },
