@@ -48,7 +48,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
   const { client, clock, random, log = silentLog } = runOptions;
   // Webhooks and controllers share the caches. The webhooks run until the last controller has stopped.
   const served = new AbortController();
-  const onError = (error: unknown) => log.warn({ error }, 'background task failed; retrying');
+  const onError = (error: unknown) => log.warn({ error }, 'background request failed; it will be tried again');
   const caches =
     runOptions.caches ??
     createCaches(client, clock, random, { newest: true, onError, ...runOptions.cacheOptions }, served.signal);

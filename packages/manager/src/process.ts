@@ -68,7 +68,7 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
   const { client, clock, random, log, registry, settings, environment } = options;
   // The servers outlive the controllers, so that these can stop gracefully.
   const served = new AbortController();
-  const onError = (error: unknown) => log.warn({ error }, 'background task failed; retrying');
+  const onError = (error: unknown) => log.warn({ error }, 'background request failed; it will be tried again');
   const { watchedNamespace } = options;
   const defaults = watchedNamespace ? { defaults: { namespace: watchedNamespace } } : {};
   const caches = createCaches(client, clock, random, { newest: true, onError, ...defaults }, served.signal);

@@ -4,7 +4,7 @@ import { groupVersionKind, groupVersionResource } from '../meta/group-version.ts
 import { status } from '../meta/status.ts';
 import { typeMeta } from '../meta/type-meta.ts';
 
-export const admissionRequest = s.object('io.k8s.api.admission.v1.AdmissionRequest', 'What somebody wants to do.', {
+export const admissionRequest = s.object('io.k8s.api.admission.v1.AdmissionRequest', 'An admission request.', {
   uid: s.required(1, s.string({ goType: 'types.UID' }), 'To be returned in the answer.'),
   kind: s.required(2, groupVersionKind, 'Kind of the object, as it is sent here.'),
   resource: s.required(3, groupVersionResource, 'The resource, as it is asked about here.'),
@@ -23,7 +23,7 @@ export const admissionRequest = s.object('io.k8s.api.admission.v1.AdmissionReque
   name: s.optional(5, s.string(), 'Name of the object. May be empty when it is still to be chosen.'),
   namespace: s.optional(6, s.string(), 'Namespace of the object, if it has one.'),
   operation: s.required(7, s.string({ goType: 'v1.Operation' }), 'CREATE, UPDATE, DELETE or CONNECT.'),
-  userInfo: s.required(8, userInfo, 'Who asks for it.'),
+  userInfo: s.required(8, userInfo, 'The user who sent the request.'),
   object: s.optional(9, s.rawExtension(), 'The object as it would be. Unset for DELETE.'),
   oldObject: s.optional(10, s.rawExtension(), 'The object as it is. Unset for CREATE and CONNECT.'),
   dryRun: s.pointer(11, s.boolean(), 'Whether nothing will be stored. Default false.'),
@@ -31,28 +31,28 @@ export const admissionRequest = s.object('io.k8s.api.admission.v1.AdmissionReque
 });
 export type AdmissionRequest = s.TypeOf<typeof admissionRequest>;
 
-export const admissionResponse = s.object('io.k8s.api.admission.v1.AdmissionResponse', 'What a webhook says to it.', {
+export const admissionResponse = s.object('io.k8s.api.admission.v1.AdmissionResponse', 'An admission response.', {
   uid: s.required(1, s.string({ goType: 'types.UID' }), 'That of the request.'),
-  allowed: s.required(2, s.boolean(), 'Whether it may be done.'),
+  allowed: s.required(2, s.boolean(), 'Whether the request is allowed.'),
   status: s.pointer(3, status, 'Why not, and the HTTP code. Ignored if it is allowed.'),
   patch: s.optional(4, s.bytes(), 'Changes to the object, as a JSON patch.'),
   patchType: s.pointer(5, s.string({ goType: 'v1.PatchType' }), 'JSONPatch, the only one there is.'),
   auditAnnotations: s.optional(
     6,
     s.map(s.string()),
-    'Something to note in the audit log, by key; the name of the webhook is put before each.',
+    'Audit annotations by key; each key is prefixed with the name of the webhook.',
   ),
-  warnings: s.optional(7, s.list(s.string()), 'What to tell the user, also if it is allowed; short lines.'),
+  warnings: s.optional(7, s.list(s.string()), 'Warnings for the user, also if the request is allowed; short lines.'),
 });
 export type AdmissionResponse = s.TypeOf<typeof admissionResponse>;
 
 export const admissionReview = s.object(
   'io.k8s.api.admission.v1.AdmissionReview',
-  'What an admission webhook is asked, and answers.',
+  'A review by an admission webhook: its request and its response.',
   {
     ...typeMeta,
-    request: s.pointer(1, admissionRequest, 'What it is asked.'),
-    response: s.pointer(2, admissionResponse, 'What it answers.'),
+    request: s.pointer(1, admissionRequest, 'The admission request.'),
+    response: s.pointer(2, admissionResponse, 'The admission response.'),
   },
 );
 export type AdmissionReview = s.TypeOf<typeof admissionReview>;

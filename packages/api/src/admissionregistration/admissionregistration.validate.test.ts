@@ -190,7 +190,7 @@ describe('a binding of a policy', () => {
   faultsAre(withSpec, validateValidatingAdmissionPolicyBinding, [
     ['has validation actions', {}, []],
     [
-      'needs a validation or an audit annotation',
+      'needs a validation action',
       { validationActions: [] },
       ['spec.validationActions: Required value: at least one validation action is required'],
     ],

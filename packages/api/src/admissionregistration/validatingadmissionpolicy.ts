@@ -20,7 +20,11 @@ export const validation = s.object('io.k8s.api.admissionregistration.v1.Validati
     s.string(),
     'An expression that must be true, with object, oldObject, request, params, namespaceObject, variables and authorizer.',
   ),
-  message: s.optional(2, s.string(), 'What is said if it is false. Must be given if the expression has several lines.'),
+  message: s.optional(
+    2,
+    s.string(),
+    'Message if the expression is false. Required if the expression has several lines.',
+  ),
   reason: s.pointer(
     3,
     s.string({ goType: 'v1.StatusReason' }),
@@ -111,7 +115,7 @@ export type TypeChecking = s.TypeOf<typeof typeChecking>;
 
 export const validatingAdmissionPolicyStatus = s.object(
   'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyStatus',
-  'What is known of a policy.',
+  'Status of a policy.',
   {
     observedGeneration: s.optional(1, s.int64(), 'The metadata.generation that was checked.'),
     typeChecking: s.pointer(2, typeChecking, 'What checking its types found. Unset: not checked yet.'),

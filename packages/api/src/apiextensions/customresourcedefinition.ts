@@ -72,7 +72,7 @@ export const customResourceColumnDefinition = s.object(
     name: s.required(1, s.string(), 'Its heading.'),
     type: s.required(2, s.string(), 'What it shows: integer, number, string, boolean or date.'),
     format: s.optional(3, s.string(), 'What that is more precisely, as in OpenAPI.'),
-    description: s.optional(4, s.string(), 'What the column tells.'),
+    description: s.optional(4, s.string(), 'Description of the column.'),
     priority: s.optional(5, s.int32(), '0 for a column always shown; greater ones with -o wide.'),
     jsonPath: s.required(6, s.string(), 'Where in the object the value is, such as .spec.replicas.'),
   },
@@ -103,7 +103,7 @@ export const customResourceDefinitionVersion = s.object(
     deprecationWarning: s.pointer(
       8,
       s.string(),
-      'What they are told. Default: that it is deprecated, and which is newer. Needs deprecated.',
+      'Warning for clients. Default: that the version is deprecated, and the newer one. Needs deprecated.',
     ),
     schema: s.pointer(4, customResourceValidation, 'What its objects look like; must be given.'),
     subresources: s.pointer(5, customResourceSubresources, 'What it can be asked besides.'),
@@ -196,17 +196,21 @@ export type CustomResourceDefinitionSpec = s.TypeOf<typeof customResourceDefinit
 
 export const customResourceDefinitionCondition = s.object(
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionCondition',
-  'What is known of a definition in one respect.',
+  'A condition of a CRD.',
   {
     type: s.required(
       1,
       s.string({ goType: 'v1.CustomResourceDefinitionConditionType' }),
       'Established, NamesAccepted, Terminating, NonStructuralSchema or KubernetesAPIApprovalPolicyConformant.',
     ),
-    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    status: s.required(
+      2,
+      s.string({ goType: 'v1.ConditionStatus' }),
+      'Status of the condition: True, False or Unknown.',
+    ),
     lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
-    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
-    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+    reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
+    message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
 );
 export type CustomResourceDefinitionCondition = s.TypeOf<typeof customResourceDefinitionCondition>;

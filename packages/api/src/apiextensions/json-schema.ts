@@ -19,7 +19,7 @@ export const validationRule = s.object(
       s.string(),
       'An expression that must be true, with self for the part and, on updates, oldSelf for what it was.',
     ),
-    message: s.optional(2, s.string(), 'What is said if it is false. Must be given if the rule has several lines.'),
+    message: s.optional(2, s.string(), 'Message if the rule is false. Required if the rule has several lines.'),
     messageExpression: s.optional(3, s.string(), 'An expression that makes the message. If it fails, message is used.'),
     reason: s.pointer(
       4,
@@ -131,12 +131,12 @@ export const jsonSchemaProps: s.ObjectNode & s.Typed<JSONSchemaProps> = s.object
     'x-kubernetes-list-map-keys': s.optional(
       41,
       s.atomicList(s.string()),
-      'Members that tell the items of a list of type map apart. They are required or have defaults.',
+      'Keys of the items of a list of type map. They are required or have defaults.',
     ),
     'x-kubernetes-list-type': s.pointer(
       42,
       s.string(),
-      'atomic (the default): one whole to server-side apply. set: distinct values. map: objects told apart by keys.',
+      'atomic (the default): one whole to server-side apply. set: distinct values. map: objects with unique keys.',
     ),
     'x-kubernetes-map-type': s.pointer(
       43,

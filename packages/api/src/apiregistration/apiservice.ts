@@ -14,7 +14,7 @@ export type ServiceReference = s.TypeOf<typeof serviceReference>;
 
 export const apiServiceSpec = s.object(
   'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceSpec',
-  'Who serves a version of a group.',
+  'The server of an API version.',
   {
     service: s.pointer(1, serviceReference, 'The Service of the server that does. Unset: this server itself.'),
     group: s.optional(2, s.string(), 'API group.'),
@@ -43,13 +43,17 @@ export type APIServiceSpec = s.TypeOf<typeof apiServiceSpec>;
 
 export const apiServiceCondition = s.object(
   'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceCondition',
-  'What is known of an APIService in one respect.',
+  'A condition of an APIService.',
   {
     type: s.required(1, s.string({ goType: 'v1.APIServiceConditionType' }), 'Available is the only one.'),
-    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    status: s.required(
+      2,
+      s.string({ goType: 'v1.ConditionStatus' }),
+      'Status of the condition: True, False or Unknown.',
+    ),
     lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
-    reason: s.optional(4, s.string(), 'A word for programs, such as Local or FailedDiscoveryCheck.'),
-    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+    reason: s.optional(4, s.string(), 'Machine-readable reason, such as Local or FailedDiscoveryCheck.'),
+    message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
 );
 export type APIServiceCondition = s.TypeOf<typeof apiServiceCondition>;

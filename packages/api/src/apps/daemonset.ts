@@ -5,7 +5,7 @@ import { labelSelector } from '../meta/label-selector.ts';
 
 export const rollingUpdateDaemonSet = s.object(
   'io.k8s.api.apps.v1.RollingUpdateDaemonSet',
-  'How a DaemonSet exchanges its Pods.',
+  'Rolling update of a DaemonSet.',
   {
     maxUnavailable: s.pointer(
       1,
@@ -23,14 +23,14 @@ export type RollingUpdateDaemonSet = s.TypeOf<typeof rollingUpdateDaemonSet>;
 
 export const daemonSetUpdateStrategy = s.object(
   'io.k8s.api.apps.v1.DaemonSetUpdateStrategy',
-  'How a DaemonSet carries out a changed template.',
+  'Update strategy of a DaemonSet.',
   {
     type: s.optional(
       1,
       s.oneOf('v1.DaemonSetUpdateStrategyType', ['RollingUpdate', 'OnDelete']),
-      'RollingUpdate (the default) exchanges Pods by itself; OnDelete waits until somebody deletes them.',
+      'RollingUpdate (the default) replaces Pods automatically; OnDelete replaces a Pod only after it is deleted.',
     ),
-    rollingUpdate: s.pointer(2, rollingUpdateDaemonSet, 'Particulars of RollingUpdate.'),
+    rollingUpdate: s.pointer(2, rollingUpdateDaemonSet, 'Parameters of RollingUpdate.'),
   },
 );
 export type DaemonSetUpdateStrategy = s.TypeOf<typeof daemonSetUpdateStrategy>;
@@ -47,31 +47,27 @@ export const daemonSetSpec = s.object('io.k8s.api.apps.v1.DaemonSetSpec', 'The P
     podTemplateSpec,
     'The Pod to run; its nodeSelector, affinity and tolerations choose the nodes. Its restartPolicy is Always.',
   ),
-  updateStrategy: s.optional(3, daemonSetUpdateStrategy, 'How a changed template is carried out.'),
+  updateStrategy: s.optional(3, daemonSetUpdateStrategy, 'Strategy for updating Pods to a changed template.'),
   minReadySeconds: s.optional(
     4,
     s.int32(),
     'Seconds a Pod must have been ready before it counts as available. Default 0.',
   ),
-  revisionHistoryLimit: s.pointer(6, s.int32(), 'How many old revisions are kept to go back to. Default 10.'),
+  revisionHistoryLimit: s.pointer(6, s.int32(), 'Number of old revisions to keep for rollbacks. Default 10.'),
 });
 export type DaemonSetSpec = s.TypeOf<typeof daemonSetSpec>;
 
-export const daemonSetCondition = s.object(
-  'io.k8s.api.apps.v1.DaemonSetCondition',
-  'What is known of a DaemonSet in one respect.',
-  {
-    type: s.required(
-      1,
-      s.string({ goType: 'v1.DaemonSetConditionType' }),
-      'Which respect. Kubernetes itself writes none.',
-    ),
-    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
-    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
-    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
-    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
-  },
-);
+export const daemonSetCondition = s.object('io.k8s.api.apps.v1.DaemonSetCondition', 'A condition of a DaemonSet.', {
+  type: s.required(
+    1,
+    s.string({ goType: 'v1.DaemonSetConditionType' }),
+    'Type of the condition. Kubernetes itself sets none.',
+  ),
+  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status of the condition: True, False or Unknown.'),
+  lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+  reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
+  message: s.optional(5, s.string(), 'Human-readable message with details.'),
+});
 export type DaemonSetCondition = s.TypeOf<typeof daemonSetCondition>;
 
 export const daemonSetStatus = s.object(
@@ -82,11 +78,11 @@ export const daemonSetStatus = s.object(
     numberMisscheduled: s.required(2, s.int32(), 'Nodes that have a Pod and should not.'),
     desiredNumberScheduled: s.required(3, s.int32(), 'Nodes that should have a Pod.'),
     numberReady: s.required(4, s.int32(), 'Nodes that should have a Pod and whose Pod is ready.'),
-    observedGeneration: s.optional(5, s.int64(), 'The metadata.generation these figures were taken for.'),
+    observedGeneration: s.optional(5, s.int64(), 'The metadata.generation that this status was observed for.'),
     updatedNumberScheduled: s.optional(6, s.int32(), 'Nodes whose Pod is from the present template.'),
     numberAvailable: s.optional(7, s.int32(), 'Nodes whose Pod has been ready for minReadySeconds.'),
     numberUnavailable: s.optional(8, s.int32(), 'Nodes that should have a Pod and have none that is available.'),
-    collisionCount: s.pointer(9, s.int32(), 'How often the name of a new revision was already taken by another.'),
+    collisionCount: s.pointer(9, s.int32(), 'Number of hash collisions of revision names.'),
     conditions: s.optional(10, s.listMap(daemonSetCondition, ['type']), 'What is known of it.', {
       patchStrategy: 'merge',
       patchMergeKey: 'type',
@@ -108,7 +104,7 @@ export const daemonSet = kind(
     categories: ['all'],
     subresources: ['status'],
     fields: {
-      spec: s.optional(2, daemonSetSpec, 'The Pods to keep.'),
+      spec: s.optional(2, daemonSetSpec, 'Desired state of the Pods.'),
       status: s.optional(3, daemonSetStatus, 'What there is on the nodes. May lag.'),
     },
   },

@@ -5,7 +5,7 @@ import { labelSelector } from '../meta/label-selector.ts';
 
 export const rollingUpdateDeployment = s.object(
   'io.k8s.api.apps.v1.RollingUpdateDeployment',
-  'How a Deployment exchanges its Pods.',
+  'Rolling update of a Deployment.',
   {
     maxUnavailable: s.pointer(
       1,
@@ -23,20 +23,20 @@ export type RollingUpdateDeployment = s.TypeOf<typeof rollingUpdateDeployment>;
 
 export const deploymentStrategy = s.object(
   'io.k8s.api.apps.v1.DeploymentStrategy',
-  'How a Deployment carries out a changed template.',
+  'Update strategy of a Deployment.',
   {
     type: s.optional(
       1,
       s.oneOf('v1.DeploymentStrategyType', ['Recreate', 'RollingUpdate']),
-      'RollingUpdate (the default) exchanges Pods little by little; Recreate first stops all old ones.',
+      'RollingUpdate (the default) replaces Pods gradually; Recreate deletes all old Pods first.',
     ),
-    rollingUpdate: s.pointer(2, rollingUpdateDeployment, 'Particulars of RollingUpdate. Not with Recreate.'),
+    rollingUpdate: s.pointer(2, rollingUpdateDeployment, 'Parameters of RollingUpdate. Not with Recreate.'),
   },
 );
 export type DeploymentStrategy = s.TypeOf<typeof deploymentStrategy>;
 
-export const deploymentSpec = s.object('io.k8s.api.apps.v1.DeploymentSpec', 'The Pods to keep.', {
-  replicas: s.pointer(1, s.int32(), 'How many Pods to keep running. Default 1.'),
+export const deploymentSpec = s.object('io.k8s.api.apps.v1.DeploymentSpec', 'Desired state of the Pods.', {
+  replicas: s.pointer(1, s.int32(), 'Number of desired Pods. Default 1.'),
   selector: s.required(
     2,
     labelSelector,
@@ -44,7 +44,7 @@ export const deploymentSpec = s.object('io.k8s.api.apps.v1.DeploymentSpec', 'The
     { pointer: true },
   ),
   template: s.required(3, podTemplateSpec, 'The Pod to run. Its restartPolicy is Always. A change begins a rollout.'),
-  strategy: s.optional(4, deploymentStrategy, 'How a changed template is carried out.', {
+  strategy: s.optional(4, deploymentStrategy, 'Strategy for updating Pods to a changed template.', {
     patchStrategy: 'retainKeys',
   }),
   minReadySeconds: s.optional(
@@ -52,8 +52,8 @@ export const deploymentSpec = s.object('io.k8s.api.apps.v1.DeploymentSpec', 'The
     s.int32(),
     'Seconds a Pod must have been ready before it counts as available. Default 0.',
   ),
-  revisionHistoryLimit: s.pointer(6, s.int32(), 'How many old ReplicaSets are kept to go back to. Default 10.'),
-  paused: s.optional(7, s.boolean(), 'Stops rollouts; scaling goes on. Default false.'),
+  revisionHistoryLimit: s.pointer(6, s.int32(), 'Number of old ReplicaSets to keep for rollbacks. Default 10.'),
+  paused: s.optional(7, s.boolean(), 'Pauses rollouts; scaling continues. Default false.'),
   progressDeadlineSeconds: s.pointer(
     9,
     s.int32(),
@@ -62,30 +62,22 @@ export const deploymentSpec = s.object('io.k8s.api.apps.v1.DeploymentSpec', 'The
 });
 export type DeploymentSpec = s.TypeOf<typeof deploymentSpec>;
 
-export const deploymentCondition = s.object(
-  'io.k8s.api.apps.v1.DeploymentCondition',
-  'What is known of a Deployment in one respect.',
-  {
-    type: s.required(
-      1,
-      s.string({ goType: 'v1.DeploymentConditionType' }),
-      'Available, Progressing or ReplicaFailure.',
-    ),
-    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
-    lastUpdateTime: s.optional(6, s.time(), 'When the condition was last written.'),
-    lastTransitionTime: s.optional(7, s.time(), 'When the status last changed.'),
-    reason: s.optional(
-      4,
-      s.string(),
-      'A word for programs, such as NewReplicaSetAvailable or ProgressDeadlineExceeded.',
-    ),
-    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
-  },
-);
+export const deploymentCondition = s.object('io.k8s.api.apps.v1.DeploymentCondition', 'A condition of a Deployment.', {
+  type: s.required(1, s.string({ goType: 'v1.DeploymentConditionType' }), 'Available, Progressing or ReplicaFailure.'),
+  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status of the condition: True, False or Unknown.'),
+  lastUpdateTime: s.optional(6, s.time(), 'When the condition was last written.'),
+  lastTransitionTime: s.optional(7, s.time(), 'When the status last changed.'),
+  reason: s.optional(
+    4,
+    s.string(),
+    'Machine-readable reason, such as NewReplicaSetAvailable or ProgressDeadlineExceeded.',
+  ),
+  message: s.optional(5, s.string(), 'Human-readable message with details.'),
+});
 export type DeploymentCondition = s.TypeOf<typeof deploymentCondition>;
 
-export const deploymentStatus = s.object('io.k8s.api.apps.v1.DeploymentStatus', 'The Pods there are.', {
-  observedGeneration: s.optional(1, s.int64(), 'The metadata.generation these figures were taken for.'),
+export const deploymentStatus = s.object('io.k8s.api.apps.v1.DeploymentStatus', 'Observed state of the Pods.', {
+  observedGeneration: s.optional(1, s.int64(), 'The metadata.generation that this status was observed for.'),
   replicas: s.optional(2, s.int32(), 'Pods that are not being deleted.'),
   updatedReplicas: s.optional(3, s.int32(), 'Pods from the present template.'),
   readyReplicas: s.optional(7, s.int32(), 'Pods that are ready.'),
@@ -96,13 +88,13 @@ export const deploymentStatus = s.object('io.k8s.api.apps.v1.DeploymentStatus', 
     patchStrategy: 'merge',
     patchMergeKey: 'type',
   }),
-  collisionCount: s.pointer(8, s.int32(), 'How often the name of a new ReplicaSet was already taken by another.'),
+  collisionCount: s.pointer(8, s.int32(), 'Number of hash collisions of ReplicaSet names.'),
 });
 export type DeploymentStatus = s.TypeOf<typeof deploymentStatus>;
 
 export const deployment = kind(
   'io.k8s.api.apps.v1.Deployment',
-  'Keeps a number of equal Pods running, and exchanges them little by little when the template changes.',
+  'Keeps a number of identical Pods running, and replaces them gradually when the template changes.',
   {
     group: 'apps',
     version: 'v1',
@@ -113,8 +105,8 @@ export const deployment = kind(
     categories: ['all'],
     subresources: ['scale', 'status'],
     fields: {
-      spec: s.optional(2, deploymentSpec, 'The Pods to keep.'),
-      status: s.optional(3, deploymentStatus, 'The Pods there are.'),
+      spec: s.optional(2, deploymentSpec, 'Desired state of the Pods.'),
+      status: s.optional(3, deploymentStatus, 'Observed state of the Pods.'),
     },
   },
 );

@@ -3,8 +3,8 @@ import { podTemplateSpec } from '../core/pod-template.ts';
 import { kind } from '../meta/kind.ts';
 import { labelSelector } from '../meta/label-selector.ts';
 
-export const replicaSetSpec = s.object('io.k8s.api.apps.v1.ReplicaSetSpec', 'The Pods to keep.', {
-  replicas: s.pointer(1, s.int32(), 'How many Pods to keep running. Default 1.'),
+export const replicaSetSpec = s.object('io.k8s.api.apps.v1.ReplicaSetSpec', 'Desired state of the Pods.', {
+  replicas: s.pointer(1, s.int32(), 'Number of desired Pods. Default 1.'),
   minReadySeconds: s.optional(
     4,
     s.int32(),
@@ -20,30 +20,26 @@ export const replicaSetSpec = s.object('io.k8s.api.apps.v1.ReplicaSetSpec', 'The
 });
 export type ReplicaSetSpec = s.TypeOf<typeof replicaSetSpec>;
 
-export const replicaSetCondition = s.object(
-  'io.k8s.api.apps.v1.ReplicaSetCondition',
-  'What is known of a ReplicaSet in one respect.',
-  {
-    type: s.required(
-      1,
-      s.string({ goType: 'v1.ReplicaSetConditionType' }),
-      'ReplicaFailure: a Pod could not be created or deleted.',
-    ),
-    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
-    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
-    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
-    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
-  },
-);
+export const replicaSetCondition = s.object('io.k8s.api.apps.v1.ReplicaSetCondition', 'A condition of a ReplicaSet.', {
+  type: s.required(
+    1,
+    s.string({ goType: 'v1.ReplicaSetConditionType' }),
+    'ReplicaFailure: a Pod could not be created or deleted.',
+  ),
+  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status of the condition: True, False or Unknown.'),
+  lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+  reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
+  message: s.optional(5, s.string(), 'Human-readable message with details.'),
+});
 export type ReplicaSetCondition = s.TypeOf<typeof replicaSetCondition>;
 
-export const replicaSetStatus = s.object('io.k8s.api.apps.v1.ReplicaSetStatus', 'The Pods there are.', {
+export const replicaSetStatus = s.object('io.k8s.api.apps.v1.ReplicaSetStatus', 'Observed state of the Pods.', {
   replicas: s.required(1, s.int32(), 'Pods that are not being deleted.'),
   fullyLabeledReplicas: s.optional(2, s.int32(), 'Pods that have all labels of the template.'),
   readyReplicas: s.optional(4, s.int32(), 'Pods that are ready.'),
   availableReplicas: s.optional(5, s.int32(), 'Pods that have been ready for minReadySeconds.'),
   terminatingReplicas: s.pointer(7, s.int32(), 'Pods that are being deleted. Of alpha quality, behind a feature gate.'),
-  observedGeneration: s.optional(3, s.int64(), 'The metadata.generation these figures were taken for.'),
+  observedGeneration: s.optional(3, s.int64(), 'The metadata.generation that this status was observed for.'),
   conditions: s.optional(6, s.listMap(replicaSetCondition, ['type']), 'What went wrong last.', {
     patchStrategy: 'merge',
     patchMergeKey: 'type',
@@ -64,8 +60,8 @@ export const replicaSet = kind(
     categories: ['all'],
     subresources: ['scale', 'status'],
     fields: {
-      spec: s.optional(2, replicaSetSpec, 'The Pods to keep.'),
-      status: s.optional(3, replicaSetStatus, 'The Pods there are.'),
+      spec: s.optional(2, replicaSetSpec, 'Desired state of the Pods.'),
+      status: s.optional(3, replicaSetStatus, 'Observed state of the Pods.'),
     },
   },
 );

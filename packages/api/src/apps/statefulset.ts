@@ -6,7 +6,7 @@ import { labelSelector } from '../meta/label-selector.ts';
 
 export const rollingUpdateStatefulSetStrategy = s.object(
   'io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy',
-  'How a StatefulSet exchanges its Pods.',
+  'Rolling update of a StatefulSet.',
   {
     partition: s.pointer(1, s.int32(), 'Pods with this number and above are updated, those below are not. Default 0.'),
     maxUnavailable: s.pointer(
@@ -20,14 +20,14 @@ export type RollingUpdateStatefulSetStrategy = s.TypeOf<typeof rollingUpdateStat
 
 export const statefulSetUpdateStrategy = s.object(
   'io.k8s.api.apps.v1.StatefulSetUpdateStrategy',
-  'How a StatefulSet carries out a changed template.',
+  'Update strategy of a StatefulSet.',
   {
     type: s.optional(
       1,
       s.oneOf('v1.StatefulSetUpdateStrategyType', ['RollingUpdate', 'OnDelete']),
-      'RollingUpdate (the default) exchanges Pods from the highest number down; OnDelete waits until somebody deletes them.',
+      'RollingUpdate (the default) replaces Pods from the highest ordinal down; OnDelete replaces a Pod only after it is deleted.',
     ),
-    rollingUpdate: s.pointer(2, rollingUpdateStatefulSetStrategy, 'Particulars of RollingUpdate.'),
+    rollingUpdate: s.pointer(2, rollingUpdateStatefulSetStrategy, 'Parameters of RollingUpdate.'),
   },
 );
 export type StatefulSetUpdateStrategy = s.TypeOf<typeof statefulSetUpdateStrategy>;
@@ -61,7 +61,7 @@ export const statefulSetSpec = s.object(
   'io.k8s.api.apps.v1.StatefulSetSpec',
   'The Pods to keep. Only replicas, ordinals, template, updateStrategy, revisionHistoryLimit, minReadySeconds and the retention policy can be changed.',
   {
-    replicas: s.pointer(1, s.int32(), 'How many Pods to keep running. Default 1.'),
+    replicas: s.pointer(1, s.int32(), 'Number of desired Pods. Default 1.'),
     selector: s.required(
       2,
       labelSelector,
@@ -89,8 +89,8 @@ export const statefulSetSpec = s.object(
       s.oneOf('v1.PodManagementPolicyType', ['OrderedReady', 'Parallel']),
       'OrderedReady (the default) starts and stops Pods one by one; Parallel all at once. Cannot be changed.',
     ),
-    updateStrategy: s.optional(7, statefulSetUpdateStrategy, 'How a changed template is carried out.'),
-    revisionHistoryLimit: s.pointer(8, s.int32(), 'How many old revisions are kept to go back to. Default 10.'),
+    updateStrategy: s.optional(7, statefulSetUpdateStrategy, 'Strategy for updating Pods to a changed template.'),
+    revisionHistoryLimit: s.pointer(8, s.int32(), 'Number of old revisions to keep for rollbacks. Default 10.'),
     minReadySeconds: s.optional(
       9,
       s.int32(),
@@ -108,30 +108,34 @@ export type StatefulSetSpec = s.TypeOf<typeof statefulSetSpec>;
 
 export const statefulSetCondition = s.object(
   'io.k8s.api.apps.v1.StatefulSetCondition',
-  'What is known of a StatefulSet in one respect.',
+  'A condition of a StatefulSet.',
   {
     type: s.required(
       1,
       s.string({ goType: 'v1.StatefulSetConditionType' }),
-      'Which respect. Kubernetes itself writes none.',
+      'Type of the condition. Kubernetes itself sets none.',
     ),
-    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    status: s.required(
+      2,
+      s.string({ goType: 'v1.ConditionStatus' }),
+      'Status of the condition: True, False or Unknown.',
+    ),
     lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
-    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
-    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+    reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
+    message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
 );
 export type StatefulSetCondition = s.TypeOf<typeof statefulSetCondition>;
 
-export const statefulSetStatus = s.object('io.k8s.api.apps.v1.StatefulSetStatus', 'The Pods there are.', {
-  observedGeneration: s.optional(1, s.int64(), 'The metadata.generation these figures were taken for.'),
+export const statefulSetStatus = s.object('io.k8s.api.apps.v1.StatefulSetStatus', 'Observed state of the Pods.', {
+  observedGeneration: s.optional(1, s.int64(), 'The metadata.generation that this status was observed for.'),
   replicas: s.required(2, s.int32(), 'Pods that have been created.'),
   readyReplicas: s.optional(3, s.int32(), 'Pods that are ready.'),
   currentReplicas: s.optional(4, s.int32(), 'Pods at the current revision.'),
   updatedReplicas: s.optional(5, s.int32(), 'Pods at the update revision.'),
   currentRevision: s.optional(6, s.string(), 'Name of the revision Pods below the one being updated have.'),
-  updateRevision: s.optional(7, s.string(), 'Name of the revision that holds the present template.'),
-  collisionCount: s.pointer(9, s.int32(), 'How often the name of a new revision was already taken by another.'),
+  updateRevision: s.optional(7, s.string(), 'Name of the revision of the current template.'),
+  collisionCount: s.pointer(9, s.int32(), 'Number of hash collisions of revision names.'),
   conditions: s.optional(10, s.listMap(statefulSetCondition, ['type']), 'What is known of it.', {
     patchStrategy: 'merge',
     patchMergeKey: 'type',
@@ -153,8 +157,8 @@ export const statefulSet = kind(
     categories: ['all'],
     subresources: ['scale', 'status'],
     fields: {
-      spec: s.optional(2, statefulSetSpec, 'The Pods to keep.'),
-      status: s.optional(3, statefulSetStatus, 'The Pods there are. May lag.'),
+      spec: s.optional(2, statefulSetSpec, 'Desired state of the Pods.'),
+      status: s.optional(3, statefulSetStatus, 'Observed state of the Pods. May be stale.'),
     },
   },
 );

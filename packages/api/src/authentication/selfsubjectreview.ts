@@ -4,7 +4,7 @@ import { userInfo } from './user-info.ts';
 
 export const selfSubjectReviewStatus = s.object(
   'io.k8s.api.authentication.v1.SelfSubjectReviewStatus',
-  'Who you are.',
+  'Your user information.',
   {
     userInfo: s.optional(1, userInfo, 'You, as the server knows you.'),
   },
@@ -13,7 +13,7 @@ export type SelfSubjectReviewStatus = s.TypeOf<typeof selfSubjectReviewStatus>;
 
 export const selfSubjectReview = kind(
   'io.k8s.api.authentication.v1.SelfSubjectReview',
-  'Asks the server who you are.',
+  'Returns the user information of the caller.',
   {
     group: 'authentication.k8s.io',
     version: 'v1',

@@ -17,7 +17,11 @@ export const tokenRequestSpec = s.object(
   'io.k8s.api.authentication.v1.TokenRequestSpec',
   'The token that is asked for.',
   {
-    audiences: s.required(1, s.atomicList(s.string()), 'Whom it is for. Empty: the API server. Others must refuse it.'),
+    audiences: s.required(
+      1,
+      s.atomicList(s.string()),
+      'Audiences of the token. Empty: the API server. Other recipients must reject the token.',
+    ),
     expirationSeconds: s.pointer(
       4,
       s.int64(),

@@ -4,20 +4,20 @@ import { userInfo } from './user-info.ts';
 
 export const tokenReviewSpec = s.object('io.k8s.api.authentication.v1.TokenReviewSpec', 'A token to check.', {
   token: s.optional(1, s.string(), 'The bearer token.'),
-  audiences: s.optional(2, s.atomicList(s.string()), 'Whom it should be for; one must match. Unset: the API server.'),
+  audiences: s.optional(2, s.atomicList(s.string()), 'Audiences, of which one must match. Unset: the API server.'),
 });
 export type TokenReviewSpec = s.TypeOf<typeof tokenReviewSpec>;
 
 export const tokenReviewStatus = s.object(
   'io.k8s.api.authentication.v1.TokenReviewStatus',
-  'What a token is good for.',
+  'Result of the check of a token.',
   {
-    authenticated: s.optional(1, s.boolean(), 'Whether the token is good.'),
-    user: s.optional(2, userInfo, 'Whom it is of.'),
+    authenticated: s.optional(1, s.boolean(), 'Whether the token is valid.'),
+    user: s.optional(2, userInfo, 'The user of the token.'),
     audiences: s.optional(
       4,
       s.atomicList(s.string()),
-      'For whom it is good, among those asked about. Unset: the API server.',
+      'Requested audiences for which the token is valid. Unset: the API server.',
     ),
     error: s.optional(3, s.string(), 'Why it could not be checked.'),
   },
@@ -26,7 +26,7 @@ export type TokenReviewStatus = s.TypeOf<typeof tokenReviewStatus>;
 
 export const tokenReview = kind(
   'io.k8s.api.authentication.v1.TokenReview',
-  'Asks whether a token is good, and whom it is of.',
+  'Checks whether a token is valid, and returns its user.',
   {
     group: 'authentication.k8s.io',
     version: 'v1',

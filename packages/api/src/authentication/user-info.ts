@@ -1,8 +1,8 @@
 import * as s from '@kruise/schema';
 
-export const userInfo = s.object('io.k8s.api.authentication.v1.UserInfo', 'Who somebody is.', {
+export const userInfo = s.object('io.k8s.api.authentication.v1.UserInfo', 'User information.', {
   username: s.optional(1, s.string(), 'Name of the user.'),
-  uid: s.optional(2, s.string(), 'An ID that tells the user from later ones of the same name.'),
+  uid: s.optional(2, s.string(), 'An ID that distinguishes the user from later ones of the same name.'),
   groups: s.optional(3, s.atomicList(s.string()), 'Groups the user is in.'),
   extra: s.optional(
     4,

@@ -71,7 +71,7 @@ export const subjectAccessReviewStatus = s.object(
     denied: s.optional(
       4,
       s.boolean(),
-      'Whether it is forbidden whatever others say. Both false: nobody has an opinion.',
+      'Whether an authorizer explicitly denies it. Both false: no authorizer has an opinion.',
     ),
     reason: s.optional(2, s.string(), 'Why, for people.'),
     evaluationError: s.optional(3, s.string(), 'What went wrong in finding out; the answer may hold all the same.'),

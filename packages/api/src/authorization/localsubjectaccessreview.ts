@@ -4,7 +4,7 @@ import { subjectAccessReviewSpec, subjectAccessReviewStatus } from './attributes
 
 export const localSubjectAccessReview = kind(
   'io.k8s.api.authorization.v1.LocalSubjectAccessReview',
-  'Asks whether somebody may do something in one namespace.',
+  'Checks whether a user may perform an action in one namespace.',
   {
     group: 'authorization.k8s.io',
     version: 'v1',

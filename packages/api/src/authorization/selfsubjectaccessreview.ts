@@ -14,7 +14,7 @@ export type SelfSubjectAccessReviewSpec = s.TypeOf<typeof selfSubjectAccessRevie
 
 export const selfSubjectAccessReview = kind(
   'io.k8s.api.authorization.v1.SelfSubjectAccessReview',
-  'Asks whether you may do something.',
+  'Checks whether the caller may perform an action.',
   {
     group: 'authorization.k8s.io',
     version: 'v1',

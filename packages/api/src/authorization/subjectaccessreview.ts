@@ -4,7 +4,7 @@ import { subjectAccessReviewSpec, subjectAccessReviewStatus } from './attributes
 
 export const subjectAccessReview = kind(
   'io.k8s.api.authorization.v1.SubjectAccessReview',
-  'Asks whether somebody may do something.',
+  'Checks whether a user may perform an action.',
   {
     group: 'authorization.k8s.io',
     version: 'v1',
@@ -13,7 +13,7 @@ export const subjectAccessReview = kind(
     scope: 'Cluster',
     verbs: ['create'],
     fields: {
-      spec: s.required(2, subjectAccessReviewSpec, 'Who wants to do what.'),
+      spec: s.required(2, subjectAccessReviewSpec, 'The user and the action to check.'),
       status: s.optional(3, subjectAccessReviewStatus, 'The answer.'),
     },
   },

@@ -33,7 +33,7 @@ export const horizontalPodAutoscalerStatus = s.object(
   'io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus',
   'What the autoscaler has found and done.',
   {
-    observedGeneration: s.pointer(1, s.int64(), 'The metadata.generation that has been acted upon.'),
+    observedGeneration: s.pointer(1, s.int64(), 'The metadata.generation that the controller has observed.'),
     lastScaleTime: s.pointer(2, s.time(), 'When the number of Pods was last changed.'),
     currentReplicas: s.required(3, s.int32(), 'Pods there are, as last seen.'),
     desiredReplicas: s.required(4, s.int32(), 'Pods there should be, as last computed.'),

@@ -255,17 +255,21 @@ export type MetricStatus = s.TypeOf<typeof metricStatus>;
 
 export const horizontalPodAutoscalerCondition = s.object(
   'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerCondition',
-  'What is known of an autoscaler in one respect.',
+  'A condition of an autoscaler.',
   {
     type: s.required(
       1,
       s.string({ goType: 'v2.HorizontalPodAutoscalerConditionType' }),
       'AbleToScale, ScalingActive or ScalingLimited.',
     ),
-    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    status: s.required(
+      2,
+      s.string({ goType: 'v1.ConditionStatus' }),
+      'Status of the condition: True, False or Unknown.',
+    ),
     lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
-    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
-    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+    reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
+    message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
 );
 export type HorizontalPodAutoscalerCondition = s.TypeOf<typeof horizontalPodAutoscalerCondition>;
@@ -274,7 +278,7 @@ export const horizontalPodAutoscalerStatus = s.object(
   'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerStatus',
   'What the autoscaler has found and done.',
   {
-    observedGeneration: s.pointer(1, s.int64(), 'The metadata.generation that has been acted upon.'),
+    observedGeneration: s.pointer(1, s.int64(), 'The metadata.generation that the controller has observed.'),
     lastScaleTime: s.pointer(2, s.time(), 'When the number of Pods was last changed.'),
     currentReplicas: s.optional(3, s.int32(), 'Pods there are, as last seen.'),
     desiredReplicas: s.required(4, s.int32(), 'Pods there should be, as last computed.'),

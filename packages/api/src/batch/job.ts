@@ -163,17 +163,17 @@ export const jobSpec = s.object(
 );
 export type JobSpec = s.TypeOf<typeof jobSpec>;
 
-export const jobCondition = s.object('io.k8s.api.batch.v1.JobCondition', 'What is known of a job in one respect.', {
+export const jobCondition = s.object('io.k8s.api.batch.v1.JobCondition', 'A condition of a Job.', {
   type: s.required(
     1,
     s.string({ goType: 'v1.JobConditionType' }),
     'Complete, Failed, Suspended, FailureTarget or SuccessCriteriaMet; the last two come while Pods are still being stopped.',
   ),
-  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status of the condition: True, False or Unknown.'),
   lastProbeTime: s.optional(3, s.time(), 'When it was last looked at.'),
   lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
-  reason: s.optional(5, s.string(), 'A word for programs, such as BackoffLimitExceeded or DeadlineExceeded.'),
-  message: s.optional(6, s.string(), 'A sentence for people with the particulars.'),
+  reason: s.optional(5, s.string(), 'Machine-readable reason, such as BackoffLimitExceeded or DeadlineExceeded.'),
+  message: s.optional(6, s.string(), 'Human-readable message with details.'),
 });
 export type JobCondition = s.TypeOf<typeof jobCondition>;
 
@@ -194,7 +194,7 @@ export const jobStatus = s.object('io.k8s.api.batch.v1.JobStatus', 'How far a jo
     'Whether it has ended, is suspended, or is about to end. Complete and Failed are final.',
     { patchStrategy: 'merge', patchMergeKey: 'type' },
   ),
-  startTime: s.pointer(2, s.time(), 'When it was first taken in hand, or last resumed.'),
+  startTime: s.pointer(2, s.time(), 'When the controller first observed the job, or when it was last resumed.'),
   completionTime: s.pointer(3, s.time(), 'When it succeeded. Not set if it failed.'),
   active: s.optional(4, s.int32(), 'Pods that are waiting or running and not being deleted.'),
   succeeded: s.optional(5, s.int32(), 'Pods that succeeded.'),

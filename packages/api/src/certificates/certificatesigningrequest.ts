@@ -73,8 +73,8 @@ export const certificateSigningRequestCondition = s.object(
       s.string({ goType: 'v1.ConditionStatus' }),
       'True for Approved, Denied and Failed. Others may be False or Unknown.',
     ),
-    reason: s.optional(2, s.string(), 'A word for programs that says why.'),
-    message: s.optional(3, s.string(), 'A sentence for people with the particulars.'),
+    reason: s.optional(2, s.string(), 'Machine-readable reason for the status.'),
+    message: s.optional(3, s.string(), 'Human-readable message with details.'),
     lastUpdateTime: s.optional(4, s.time(), 'When the condition was last written.'),
     lastTransitionTime: s.optional(5, s.time(), 'When the status last changed.'),
   },
@@ -102,7 +102,7 @@ export type CertificateSigningRequestStatus = s.TypeOf<typeof certificateSigning
 
 export const certificateSigningRequest = kind(
   'io.k8s.api.certificates.v1.CertificateSigningRequest',
-  'Asks for an X.509 certificate, which somebody approves and a signer signs.',
+  'Requests an X.509 certificate, which an approver approves and a signer signs.',
   {
     group: 'certificates.k8s.io',
     version: 'v1',

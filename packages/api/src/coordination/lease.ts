@@ -1,8 +1,8 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
-export const leaseSpec = s.object('io.k8s.api.coordination.v1.LeaseSpec', 'Who holds a lease, and until when.', {
-  holderIdentity: s.pointer(1, s.string(), 'Who holds it; empty for nobody.'),
+export const leaseSpec = s.object('io.k8s.api.coordination.v1.LeaseSpec', 'The holder of a lease, and its duration.', {
+  holderIdentity: s.pointer(1, s.string(), 'Identity of the holder; empty if the lease is not held.'),
   leaseDurationSeconds: s.pointer(2, s.int32(), 'Seconds it is held without being renewed.'),
   acquireTime: s.pointer(3, s.microTime(), 'When the holder got it.'),
   renewTime: s.pointer(4, s.microTime(), 'When the holder last renewed it.'),
@@ -12,7 +12,7 @@ export const leaseSpec = s.object('io.k8s.api.coordination.v1.LeaseSpec', 'Who h
     s.string({ goType: 'v1.CoordinatedLeaseStrategy' }),
     'How a leader is chosen for it, such as OldestEmulationVersion. Of alpha quality, behind a feature gate.',
   ),
-  preferredHolder: s.pointer(7, s.string(), 'To whom the holder should give it up. Needs strategy.'),
+  preferredHolder: s.pointer(7, s.string(), 'Preferred next holder of the lease. Needs strategy.'),
 });
 export type LeaseSpec = s.TypeOf<typeof leaseSpec>;
 
@@ -26,7 +26,7 @@ export const lease = kind(
     plural: 'leases',
     scope: 'Namespaced',
     fields: {
-      spec: s.optional(2, leaseSpec, 'Who holds it, and until when.'),
+      spec: s.optional(2, leaseSpec, 'The holder of the lease, and its duration.'),
     },
   },
 );

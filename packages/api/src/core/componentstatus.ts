@@ -3,7 +3,7 @@ import { kind } from '../meta/kind.ts';
 
 export const componentCondition = s.object(
   'io.k8s.api.core.v1.ComponentCondition',
-  'What is known of the health of a component.',
+  'A health condition of a component.',
   {
     type: s.required(
       1,

@@ -206,7 +206,7 @@ export const container = s.object('io.k8s.api.core.v1.Container', 'A container o
   terminationMessagePath: s.optional(
     13,
     s.string(),
-    'The file it leaves its last words in; /dev/termination-log by default.',
+    'The file for its termination message; /dev/termination-log by default.',
   ),
   terminationMessagePolicy: s.optional(
     20,
@@ -287,7 +287,7 @@ export const ephemeralContainerCommon = s.object(
     terminationMessagePath: s.optional(
       13,
       s.string(),
-      'The file it leaves its last words in; /dev/termination-log by default.',
+      'The file for its termination message; /dev/termination-log by default.',
     ),
     terminationMessagePolicy: s.optional(
       20,

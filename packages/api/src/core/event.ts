@@ -12,7 +12,7 @@ export type EventSeries = s.TypeOf<typeof eventSeries>;
 
 export const event = kind(
   'io.k8s.api.core.v1.Event',
-  'Something worth telling happened to an object. Kept for a while only, an hour by default; nothing may depend on it.',
+  'A report of an event somewhere in the cluster. Retained for a limited time, an hour by default; no program may depend on it.',
   {
     group: '',
     version: 'v1',
@@ -23,8 +23,8 @@ export const event = kind(
     fields: {
       metadata: s.required(1, objectMeta, 'Name, labels and the other facts every object has.'),
       involvedObject: s.required(2, objectReference, 'The object it happened to.'),
-      reason: s.optional(3, s.string(), 'A word in CamelCase for programs that says why it was told.'),
-      message: s.optional(4, s.string(), 'A sentence for people that says what happened.'),
+      reason: s.optional(3, s.string(), 'Machine-readable reason for the event, in CamelCase.'),
+      message: s.optional(4, s.string(), 'Human-readable description of the event.'),
       source: s.optional(
         5,
         eventSource,

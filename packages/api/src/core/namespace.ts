@@ -1,28 +1,32 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
-export const namespaceSpec = s.object('io.k8s.api.core.v1.NamespaceSpec', 'What keeps a namespace from vanishing.', {
+export const namespaceSpec = s.object('io.k8s.api.core.v1.NamespaceSpec', 'Finalizers of a namespace.', {
   finalizers: s.optional(
     1,
     s.atomicList(s.string({ goType: 'v1.FinalizerName' })),
-    'Who must agree before the namespace goes. The server puts kubernetes there, until all within is deleted.',
+    'Finalizers that block the deletion of the namespace. The server sets kubernetes until all its objects are deleted.',
   ),
 });
 export type NamespaceSpec = s.TypeOf<typeof namespaceSpec>;
 
 export const namespaceCondition = s.object(
   'io.k8s.api.core.v1.NamespaceCondition',
-  'What is known of a namespace that is being deleted.',
+  'A condition of a terminating namespace.',
   {
     type: s.required(
       1,
       s.string({ goType: 'v1.NamespaceConditionType' }),
       'Such as NamespaceContentRemaining or NamespaceFinalizersRemaining: what still holds it.',
     ),
-    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    status: s.required(
+      2,
+      s.string({ goType: 'v1.ConditionStatus' }),
+      'Status of the condition: True, False or Unknown.',
+    ),
     lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
-    reason: s.optional(5, s.string(), 'A word for programs that says why.'),
-    message: s.optional(6, s.string(), 'A sentence for people with what remains and how much of it.'),
+    reason: s.optional(5, s.string(), 'Machine-readable reason for the status.'),
+    message: s.optional(6, s.string(), 'Human-readable message with the remaining objects and their number.'),
   },
 );
 export type NamespaceCondition = s.TypeOf<typeof namespaceCondition>;

@@ -3,7 +3,7 @@ import { kind } from '../meta/kind.ts';
 
 export const taint = s.object('io.k8s.api.core.v1.Taint', 'Keeps Pods off a node, unless they tolerate it.', {
   key: s.required(1, s.string(), 'Name of the taint, a label key.'),
-  value: s.optional(2, s.string(), 'Value of the taint, told apart by tolerations.'),
+  value: s.optional(2, s.string(), 'Value of the taint, which tolerations compare.'),
   effect: s.required(
     3,
     s.oneOf('v1.TaintEffect', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
@@ -56,7 +56,7 @@ export const nodeSpec = s.object('io.k8s.api.core.v1.NodeSpec', 'What a node is 
 });
 export type NodeSpec = s.TypeOf<typeof nodeSpec>;
 
-export const nodeCondition = s.object('io.k8s.api.core.v1.NodeCondition', 'What is known of a node in one respect.', {
+export const nodeCondition = s.object('io.k8s.api.core.v1.NodeCondition', 'A condition of a node.', {
   type: s.required(
     1,
     s.string({ goType: 'v1.NodeConditionType' }),
@@ -65,12 +65,12 @@ export const nodeCondition = s.object('io.k8s.api.core.v1.NodeCondition', 'What 
   status: s.required(
     2,
     s.string({ goType: 'v1.ConditionStatus' }),
-    'Whether it holds: True, False or Unknown. Unknown if the node has not been heard of.',
+    'Status of the condition: True, False or Unknown. Unknown if the node has stopped sending heartbeats.',
   ),
   lastHeartbeatTime: s.optional(3, s.time(), 'When the node last said so.'),
   lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
-  reason: s.optional(5, s.string(), 'A word for programs that says why.'),
-  message: s.optional(6, s.string(), 'A sentence for people with the particulars.'),
+  reason: s.optional(5, s.string(), 'Machine-readable reason for the status.'),
+  message: s.optional(6, s.string(), 'Human-readable message with details.'),
 });
 export type NodeCondition = s.TypeOf<typeof nodeCondition>;
 
@@ -119,7 +119,7 @@ export const nodeSystemInfo = s.object('io.k8s.api.core.v1.NodeSystemInfo', 'Wha
     'Name and version of the container runtime, such as containerd://2.0.0.',
   ),
   kubeletVersion: s.required(7, s.string(), 'Version of the kubelet.'),
-  kubeProxyVersion: s.required(8, s.string(), 'No longer tells anything: it repeats the version of the kubelet.'),
+  kubeProxyVersion: s.required(8, s.string(), 'Deprecated: repeats the version of the kubelet.'),
   operatingSystem: s.required(9, s.string(), 'linux or windows.'),
   architecture: s.required(10, s.string(), 'The processor, such as amd64 or arm64.'),
   swap: s.pointer(11, nodeSwapStatus, 'The swap space of the machine.'),
@@ -206,7 +206,7 @@ export const nodeStatus = s.object('io.k8s.api.core.v1.NodeStatus', 'What a node
   images: s.optional(
     8,
     s.atomicList(containerImage),
-    'The images it has, the largest first, 50 at most unless its kubelet was told otherwise.',
+    'The images on the node, the largest first, at most 50 unless the kubelet is configured otherwise.',
   ),
   volumesInUse: s.optional(
     9,
@@ -230,7 +230,7 @@ export const node = kind('io.k8s.api.core.v1.Node', 'A machine that runs Pods. M
   subresources: ['proxy', 'status'],
   fields: {
     spec: s.optional(2, nodeSpec, 'What the node is to be.'),
-    status: s.optional(3, nodeStatus, 'What the node is, as its kubelet tells.'),
+    status: s.optional(3, nodeStatus, 'Observed state of the node, reported by its kubelet.'),
   },
 });
 export type Node = s.TypeOf<typeof node>;

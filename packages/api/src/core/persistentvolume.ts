@@ -304,8 +304,8 @@ export const persistentVolumeStatus = s.object(
       s.oneOf('v1.PersistentVolumePhase', ['Pending', 'Available', 'Bound', 'Released', 'Failed']),
       'Pending, Available, Bound, Released (its claim is gone) or Failed.',
     ),
-    message: s.optional(2, s.string(), 'A sentence for people on why it is so.'),
-    reason: s.optional(3, s.string(), 'A word for programs that says why.'),
+    message: s.optional(2, s.string(), 'Human-readable message with the reason.'),
+    reason: s.optional(3, s.string(), 'Machine-readable reason for the status.'),
     lastPhaseTransitionTime: s.pointer(4, s.time(), 'When the phase last changed.'),
   },
 );

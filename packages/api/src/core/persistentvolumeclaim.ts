@@ -66,11 +66,15 @@ export const persistentVolumeClaimCondition = s.object(
       s.string({ goType: 'v1.PersistentVolumeClaimConditionType' }),
       'Resizing, FileSystemResizePending, ControllerResizeError, NodeResizeError, ModifyVolumeError or ModifyingVolume.',
     ),
-    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    status: s.required(
+      2,
+      s.string({ goType: 'v1.ConditionStatus' }),
+      'Status of the condition: True, False or Unknown.',
+    ),
     lastProbeTime: s.optional(3, s.time(), 'When it was last looked at.'),
     lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
-    reason: s.optional(5, s.string(), 'A word for programs that says why.'),
-    message: s.optional(6, s.string(), 'A sentence for people with the particulars.'),
+    reason: s.optional(5, s.string(), 'Machine-readable reason for the status.'),
+    message: s.optional(6, s.string(), 'Human-readable message with details.'),
   },
 );
 export type PersistentVolumeClaimCondition = s.TypeOf<typeof persistentVolumeClaimCondition>;

@@ -304,7 +304,7 @@ export const podSpec = s.object(
     hostUsers: s.pointer(
       37,
       s.boolean(),
-      'Use the users of the node. Default true; false gives the Pod users of its own, so that its root is nobody on the node.',
+      'Use the user namespace of the node. Default true; false gives the Pod its own user namespace, so that its root is unprivileged on the node.',
     ),
     schedulingGates: s.optional(
       38,

@@ -4,18 +4,18 @@ import { podSpec } from './pod-spec.ts';
 import { resourceRequirements } from './resources.ts';
 import { signal } from './signal.ts';
 
-export const podCondition = s.object('io.k8s.api.core.v1.PodCondition', 'What is known of a Pod in one respect.', {
+export const podCondition = s.object('io.k8s.api.core.v1.PodCondition', 'A condition of a Pod.', {
   type: s.required(
     1,
     s.string({ goType: 'v1.PodConditionType' }),
     'PodScheduled, PodReadyToStartContainers, Initialized, ContainersReady, Ready, DisruptionTarget, PodResizePending, PodResizeInProgress, or a readiness gate.',
   ),
-  observedGeneration: s.optional(7, s.int64(), 'The metadata.generation this was concluded from.'),
-  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+  observedGeneration: s.optional(7, s.int64(), 'The metadata.generation that the condition was observed for.'),
+  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status of the condition: True, False or Unknown.'),
   lastProbeTime: s.optional(3, s.time(), 'When it was last looked at; rarely set.'),
   lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
-  reason: s.optional(5, s.string(), 'A word for programs that says why.'),
-  message: s.optional(6, s.string(), 'A sentence for people with the particulars.'),
+  reason: s.optional(5, s.string(), 'Machine-readable reason for the status.'),
+  message: s.optional(6, s.string(), 'Human-readable message with details.'),
 });
 export type PodCondition = s.TypeOf<typeof podCondition>;
 
@@ -36,9 +36,9 @@ export const containerStateWaiting = s.object(
     reason: s.optional(
       1,
       s.string(),
-      'A word for it, such as ContainerCreating, ImagePullBackOff or CrashLoopBackOff.',
+      'Machine-readable reason, such as ContainerCreating, ImagePullBackOff or CrashLoopBackOff.',
     ),
-    message: s.optional(2, s.string(), 'A sentence for people with the particulars.'),
+    message: s.optional(2, s.string(), 'Human-readable message with details.'),
   },
 );
 export type ContainerStateWaiting = s.TypeOf<typeof containerStateWaiting>;
@@ -58,8 +58,8 @@ export const containerStateTerminated = s.object(
   {
     exitCode: s.required(1, s.int32(), 'Exit status; 0 for success.'),
     signal: s.optional(2, s.int32(), 'The signal that ended it, if one did.'),
-    reason: s.optional(3, s.string(), 'A word for it, such as Completed, Error or OOMKilled.'),
-    message: s.optional(4, s.string(), 'Its last words, from terminationMessagePath.'),
+    reason: s.optional(3, s.string(), 'Machine-readable reason, such as Completed, Error or OOMKilled.'),
+    message: s.optional(4, s.string(), 'Its termination message, from terminationMessagePath.'),
     startedAt: s.optional(5, s.time(), 'When it had started.'),
     finishedAt: s.optional(6, s.time(), 'When it ended.'),
     containerID: s.optional(7, s.string(), 'ID of the container that ended, with its runtime: containerd://….'),
@@ -169,7 +169,7 @@ export const containerStatus = s.object('io.k8s.api.core.v1.ContainerStatus', 'H
     'Health of the devices it has been given.',
     { patchStrategy: 'merge', patchMergeKey: 'name' },
   ),
-  stopSignal: s.pointer(15, signal, 'The signal that will tell it to stop.'),
+  stopSignal: s.pointer(15, signal, 'The signal that stops it.'),
 });
 export type ContainerStatus = s.TypeOf<typeof containerStatus>;
 
@@ -185,9 +185,9 @@ export type PodResourceClaimStatus = s.TypeOf<typeof podResourceClaimStatus>;
 
 export const podStatus = s.object(
   'io.k8s.api.core.v1.PodStatus',
-  'How a Pod is, as its kubelet tells. May lag, most of all if the node is out of reach.',
+  'Observed state of a Pod, reported by its kubelet. May be stale, especially if the node is unreachable.',
   {
-    observedGeneration: s.optional(17, s.int64(), 'The metadata.generation the kubelet has acted upon.'),
+    observedGeneration: s.optional(17, s.int64(), 'The metadata.generation that the kubelet has observed.'),
     phase: s.optional(
       1,
       s.oneOf('v1.PodPhase', ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']),
@@ -197,8 +197,8 @@ export const podStatus = s.object(
       patchStrategy: 'merge',
       patchMergeKey: 'type',
     }),
-    message: s.optional(3, s.string(), 'A sentence for people on why it is so.'),
-    reason: s.optional(4, s.string(), 'A word for programs that says why, such as Evicted.'),
+    message: s.optional(3, s.string(), 'Human-readable message with the reason.'),
+    reason: s.optional(4, s.string(), 'Machine-readable reason, such as Evicted.'),
     nominatedNodeName: s.optional(
       11,
       s.string(),
@@ -216,7 +216,7 @@ export const podStatus = s.object(
       patchStrategy: 'merge',
       patchMergeKey: 'ip',
     }),
-    startTime: s.pointer(7, s.time(), 'When the kubelet took it in hand, before fetching images.'),
+    startTime: s.pointer(7, s.time(), 'When the kubelet accepted the Pod, before pulling images.'),
     initContainerStatuses: s.optional(10, s.atomicList(containerStatus), 'How each init container is.'),
     containerStatuses: s.optional(8, s.atomicList(containerStatus), 'How each container is.'),
     qosClass: s.optional(
@@ -260,7 +260,7 @@ export const pod = kind('io.k8s.api.core.v1.Pod', 'Containers that run together 
   ],
   fields: {
     spec: s.optional(2, podSpec, 'What it is to run.'),
-    status: s.optional(3, podStatus, 'How it is. Written by its kubelet.'),
+    status: s.optional(3, podStatus, 'Observed state of the Pod. Written by its kubelet.'),
   },
 });
 export type Pod = s.TypeOf<typeof pod>;

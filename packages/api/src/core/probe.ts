@@ -115,12 +115,12 @@ export const lifecycle = s.object('io.k8s.api.core.v1.Lifecycle', 'What is done 
   preStop: s.pointer(
     2,
     lifecycleHandler,
-    'Done before the container is told to stop, within the time it has for stopping. Not done if it ends by itself.',
+    'Runs before the container is stopped, within its grace period. Does not run if the container exits by itself.',
   ),
   stopSignal: s.pointer(
     3,
     signal,
-    'The signal that tells it to stop; that of the image by default, else SIGTERM. Needs os.name of the Pod.',
+    'The stop signal; that of the image by default, else SIGTERM. Needs os.name of the Pod.',
   ),
 });
 export type Lifecycle = s.TypeOf<typeof lifecycle>;

@@ -35,7 +35,7 @@ export type ClientIPConfig = s.TypeOf<typeof clientIPConfig>;
 
 export const sessionAffinityConfig = s.object(
   'io.k8s.api.core.v1.SessionAffinityConfig',
-  'Particulars of sessionAffinity.',
+  'Parameters of sessionAffinity.',
   {
     clientIP: s.pointer(1, clientIPConfig, 'For ClientIP: how long.'),
   },
@@ -53,7 +53,7 @@ export const serviceSpec = s.object(
     selector: s.optional(
       2,
       s.map(s.string(), { mapType: 'atomic' }),
-      'Labels of the Pods it leads to. Unset: somebody else writes its EndpointSlices. Not with ExternalName.',
+      'Labels of the Pods it routes to. Unset: its EndpointSlices are managed externally. Not with ExternalName.',
     ),
     clusterIP: s.optional(
       3,
@@ -99,10 +99,10 @@ export const serviceSpec = s.object(
     healthCheckNodePort: s.optional(
       12,
       s.int32(),
-      'With LoadBalancer and Local: port of every node that tells whether it has Pods. Unset: one is chosen. Cannot be changed.',
+      'With LoadBalancer and Local: health check port of every node, which reports whether it has Pods. Unset: one is allocated. Cannot be changed.',
     ),
     publishNotReadyAddresses: s.optional(13, s.boolean(), 'Lead to Pods that are not ready, too. Default false.'),
-    sessionAffinityConfig: s.pointer(14, sessionAffinityConfig, 'Particulars of sessionAffinity.'),
+    sessionAffinityConfig: s.pointer(14, sessionAffinityConfig, 'Parameters of sessionAffinity.'),
     ipFamilies: s.optional(
       19,
       s.atomicList(s.oneOf('v1.IPFamily', ['IPv4', 'IPv6', ''])),
@@ -166,7 +166,7 @@ export const serviceStatus = s.object('io.k8s.api.core.v1.ServiceStatus', 'What 
   conditions: s.optional(
     2,
     s.listMap(condition, ['type']),
-    'What is known of it; LoadBalancerPortsError, if ports failed.',
+    'Conditions of the Service; LoadBalancerPortsError if ports failed.',
     { patchStrategy: 'merge', patchMergeKey: 'type' },
   ),
 });

@@ -2,7 +2,7 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 import { localObjectReference, objectReference } from './reference.ts';
 
-export const serviceAccount = kind('io.k8s.api.core.v1.ServiceAccount', 'Whom the processes of a Pod act as.', {
+export const serviceAccount = kind('io.k8s.api.core.v1.ServiceAccount', 'An identity for the processes of a Pod.', {
   group: '',
   version: 'v1',
   kind: 'ServiceAccount',

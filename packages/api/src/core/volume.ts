@@ -30,7 +30,7 @@ export type AWSElasticBlockStoreVolumeSource = s.TypeOf<typeof awsElasticBlockSt
 
 export const hostPathVolumeSource = s.object(
   'io.k8s.api.core.v1.HostPathVolumeSource',
-  'A file or directory of the node. Whoever can use it can often take the node over.',
+  'A file or directory of the node. A Pod that can use it can often compromise the node.',
   {
     path: s.required(1, s.string(), 'Where it is on the node; a link is followed. Must not contain "..".'),
     type: s.pointer(
@@ -174,7 +174,7 @@ export type EmptyDirVolumeSource = s.TypeOf<typeof emptyDirVolumeSource>;
 
 export const gitRepoVolumeSource = s.object(
   'io.k8s.api.core.v1.GitRepoVolumeSource',
-  'A checkout of a Git repository. Deprecated, and refused by kubelets unless told otherwise: use an init container.',
+  'A checkout of a Git repository. Deprecated, and disabled in kubelets by default: use an init container.',
   {
     repository: s.required(1, s.string(), 'URL of the repository.'),
     revision: s.optional(2, s.string(), 'Commit to check out.'),
@@ -441,7 +441,11 @@ export const serviceAccountTokenProjection = s.object(
   'io.k8s.api.core.v1.ServiceAccountTokenProjection',
   "A token of the Pod's service account, renewed before it expires.",
   {
-    audience: s.optional(1, s.string(), 'Whom the token is for. Unset: the API server. Others must refuse it.'),
+    audience: s.optional(
+      1,
+      s.string(),
+      'Audience of the token. Unset: the API server. Other recipients must reject the token.',
+    ),
     expirationSeconds: s.pointer(
       2,
       s.int64(),

@@ -23,14 +23,18 @@ export const forNode = s.object('io.k8s.api.discovery.v1.ForNode', 'A node an en
 });
 export type ForNode = s.TypeOf<typeof forNode>;
 
-export const endpointHints = s.object('io.k8s.api.discovery.v1.EndpointHints', 'For whom an endpoint is best.', {
-  forZones: s.optional(1, s.atomicList(forZone), 'Clients in these zones; up to 8.'),
-  forNodes: s.optional(
-    2,
-    s.atomicList(forNode),
-    'Clients on these nodes; up to 8. Of alpha quality, behind a feature gate.',
-  ),
-});
+export const endpointHints = s.object(
+  'io.k8s.api.discovery.v1.EndpointHints',
+  'Hints for the clients that should use an endpoint.',
+  {
+    forZones: s.optional(1, s.atomicList(forZone), 'Clients in these zones; up to 8.'),
+    forNodes: s.optional(
+      2,
+      s.atomicList(forNode),
+      'Clients on these nodes; up to 8. Of alpha quality, behind a feature gate.',
+    ),
+  },
+);
 export type EndpointHints = s.TypeOf<typeof endpointHints>;
 
 export const endpoint = s.object('io.k8s.api.discovery.v1.Endpoint', 'Somewhere that answers for a Service.', {
@@ -45,7 +49,7 @@ export const endpoint = s.object('io.k8s.api.discovery.v1.Endpoint', 'Somewhere 
   deprecatedTopology: s.optional(5, s.map(s.string()), 'Topology labels of v1beta1. Read-only.'),
   nodeName: s.pointer(6, s.string(), 'The node it is on.'),
   zone: s.pointer(7, s.string(), 'The zone it is in.'),
-  hints: s.pointer(8, endpointHints, 'For whom it is best.'),
+  hints: s.pointer(8, endpointHints, 'Hints for the clients that should use it.'),
 });
 export type Endpoint = s.TypeOf<typeof endpoint>;
 
@@ -59,7 +63,7 @@ export const endpointPort = s.object(
       'Name of the port of the Service; unique in the slice, and empty if there is one only.',
     ),
     protocol: s.pointer(2, s.oneOf('v1.Protocol', ['TCP', 'UDP', 'SCTP']), 'TCP (the default), UDP or SCTP.'),
-    port: s.pointer(3, s.int32(), 'The port number. Unset: whoever reads it decides.'),
+    port: s.pointer(3, s.int32(), 'The port number. Unset: the consumer decides.'),
     appProtocol: s.pointer(
       4,
       s.string(),

@@ -11,7 +11,7 @@ export type EventSeries = s.TypeOf<typeof eventSeries>;
 
 export const event = kind(
   'io.k8s.api.events.v1.Event',
-  'Something worth telling happened to an object. Kept for a while only, an hour by default; nothing may depend on it.',
+  'A report of an event somewhere in the cluster. Retained for a limited time, an hour by default; no program may depend on it.',
   {
     group: 'events.k8s.io',
     version: 'v1',
@@ -33,10 +33,10 @@ export const event = kind(
         'Which instance of the controller, up to 128 characters. Must be given in new events.',
       ),
       action: s.optional(6, s.string(), 'What was done, or failed, about the object; up to 128 characters.'),
-      reason: s.optional(7, s.string(), 'Why, in a word for programs; up to 128 characters.'),
+      reason: s.optional(7, s.string(), 'Machine-readable reason; up to 128 characters.'),
       regarding: s.optional(8, objectReference, 'The object it happened to, as a rule what the controller reconciles.'),
       related: s.pointer(9, objectReference, 'A second object that had part in it.'),
-      note: s.optional(10, s.string(), 'A sentence for people; up to 1 KiB.'),
+      note: s.optional(10, s.string(), 'Human-readable message; up to 1 KiB.'),
       type: s.optional(11, s.string(), 'Normal or Warning.'),
       deprecatedSource: s.optional(12, eventSource, 'Who reported it, for events of the core group.'),
       deprecatedFirstTimestamp: s.optional(13, s.time(), 'When it first happened, for events of the core group.'),

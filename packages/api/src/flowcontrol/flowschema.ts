@@ -108,7 +108,7 @@ export const flowSchemaSpec = s.object(
     distinguisherMethod: s.pointer(
       3,
       flowDistinguisherMethod,
-      'How they are told apart into flows that share fairly. Unset: all are one flow.',
+      'How requests are divided into flows for fair queueing. Unset: all are one flow.',
     ),
     rules: s.optional(4, s.atomicList(policyRulesWithSubjects), 'Which requests: any of these.'),
   },
@@ -117,27 +117,27 @@ export type FlowSchemaSpec = s.TypeOf<typeof flowSchemaSpec>;
 
 export const flowSchemaCondition = s.object(
   'io.k8s.api.flowcontrol.v1.FlowSchemaCondition',
-  'What is known of a flow schema in one respect.',
+  'A condition of a FlowSchema.',
   {
     type: s.optional(1, s.string({ goType: 'v1.FlowSchemaConditionType' }), 'Dangling: the level does not exist.'),
-    status: s.optional(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    status: s.optional(
+      2,
+      s.string({ goType: 'v1.ConditionStatus' }),
+      'Status of the condition: True, False or Unknown.',
+    ),
     lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
-    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
-    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+    reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
+    message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
 );
 export type FlowSchemaCondition = s.TypeOf<typeof flowSchemaCondition>;
 
-export const flowSchemaStatus = s.object(
-  'io.k8s.api.flowcontrol.v1.FlowSchemaStatus',
-  'What is known of a flow schema.',
-  {
-    conditions: s.optional(1, s.listMap(flowSchemaCondition, ['type']), 'Whether its level exists.', {
-      patchStrategy: 'merge',
-      patchMergeKey: 'type',
-    }),
-  },
-);
+export const flowSchemaStatus = s.object('io.k8s.api.flowcontrol.v1.FlowSchemaStatus', 'Status of a FlowSchema.', {
+  conditions: s.optional(1, s.listMap(flowSchemaCondition, ['type']), 'Whether its level exists.', {
+    patchStrategy: 'merge',
+    patchMergeKey: 'type',
+  }),
+});
 export type FlowSchemaStatus = s.TypeOf<typeof flowSchemaStatus>;
 
 export const flowSchema = kind(

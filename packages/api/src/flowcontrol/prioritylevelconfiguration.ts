@@ -80,29 +80,33 @@ export type PriorityLevelConfigurationSpec = s.TypeOf<typeof priorityLevelConfig
 
 export const priorityLevelConfigurationCondition = s.object(
   'io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationCondition',
-  'What is known of a priority level in one respect.',
+  'A condition of a priority level.',
   {
     type: s.optional(
       1,
       s.string({ goType: 'v1.PriorityLevelConfigurationConditionType' }),
-      'Which respect. Kubernetes itself writes none.',
+      'Type of the condition. Kubernetes itself sets none.',
     ),
-    status: s.optional(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    status: s.optional(
+      2,
+      s.string({ goType: 'v1.ConditionStatus' }),
+      'Status of the condition: True, False or Unknown.',
+    ),
     lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
-    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
-    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+    reason: s.optional(4, s.string(), 'Machine-readable reason for the status.'),
+    message: s.optional(5, s.string(), 'Human-readable message with details.'),
   },
 );
 export type PriorityLevelConfigurationCondition = s.TypeOf<typeof priorityLevelConfigurationCondition>;
 
 export const priorityLevelConfigurationStatus = s.object(
   'io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationStatus',
-  'What is known of a priority level.',
+  'Status of a priority level.',
   {
     conditions: s.optional(
       1,
       s.listMap(priorityLevelConfigurationCondition, ['type']),
-      'What is known of it, by respect.',
+      'Conditions of the priority level.',
       { patchStrategy: 'merge', patchMergeKey: 'type' },
     ),
   },

@@ -10,7 +10,7 @@ const doc = 'Runs one Pod to its end on every node that fits.';
 const failurePolicy = s.object({
   type: s.optional(
     s.oneOf(['Continue', 'FailFast', 'Pause']),
-    'What a failed Pod does to the job: FailFast (the default) ends it, Pause pauses it, Continue lets it go on.',
+    'Effect of a failed Pod: FailFast (the default) fails the job, Pause pauses it, Continue ignores the failure.',
   ),
   restartLimit: s.optional(
     s.int32(),
@@ -27,20 +27,20 @@ export const broadcastJobSpec = s.object({
   completionPolicy: s.optional(completionPolicy, 'When the job is over, and what becomes of it then.', {
     omitEmpty: false,
   }),
-  paused: s.optional(s.boolean(), 'Starts no further Pods; those that run go on. Default false.'),
+  paused: s.optional(s.boolean(), 'Creates no further Pods; running ones continue. Default false.'),
   failurePolicy: s.optional(failurePolicy, 'What to do when a Pod fails.'),
 });
 export type BroadcastJobSpec = s.TypeOf<typeof broadcastJobSpec>;
 
 export const broadcastJobStatus = s.object({
   conditions: s.optional(s.list(jobCondition), 'How the job ended: Complete or Failed.'),
-  startTime: s.pointer(s.dateTime(), 'When the job was first taken in hand.'),
-  completionTime: s.pointer(s.dateTime(), 'When the job ended, well or not.'),
+  startTime: s.pointer(s.dateTime(), 'When the controller first observed the job.'),
+  completionTime: s.pointer(s.dateTime(), 'When the job completed or failed.'),
   active: s.present(s.int32(), 'Pods that have not ended yet.'),
   succeeded: s.present(s.int32(), 'Pods that ended well.'),
   failed: s.present(s.int32(), 'Pods that failed.'),
   desired: s.present(s.int32(), 'Pods to run in all: the nodes that fit.'),
-  phase: s.present(s.oneOf(['running', 'paused', 'completed', 'failed']), 'Where the job stands, in a word.'),
+  phase: s.present(s.oneOf(['running', 'paused', 'completed', 'failed']), 'Phase of the job.'),
 });
 export type BroadcastJobStatus = s.TypeOf<typeof broadcastJobStatus>;
 
@@ -60,7 +60,7 @@ const facts = {
   ],
   fields: {
     spec: s.present(broadcastJobSpec, 'What to run, and how.'),
-    status: s.optional(broadcastJobStatus, 'How far the job is.'),
+    status: s.optional(broadcastJobStatus, 'Progress of the job.'),
   },
 } as const;
 

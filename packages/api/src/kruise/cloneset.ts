@@ -62,7 +62,7 @@ const rollingFields = {
     'How many Pods may run beyond replicas during an update or a chosen deletion: a number or a percentage rounded ' +
       'up. Default 0; not with InPlaceOnly.',
   ),
-  paused: s.optional(s.boolean(), 'Stops updating Pods; scaling goes on. Default false.'),
+  paused: s.optional(s.boolean(), 'Pauses updates; scaling continues. Default false.'),
   priorityStrategy: s.pointer(
     updatePriorityStrategy,
     'Which Pods are updated first. Unset: Pods that are not ready, then the newest.',
@@ -71,7 +71,7 @@ const rollingFields = {
     updateScatterStrategy,
     'Labels whose Pods are spread evenly over the update. Applied after the priority; best used with one term.',
   ),
-  inPlaceUpdateStrategy: s.pointer(inPlaceUpdateStrategy, 'Particulars of updating in place.'),
+  inPlaceUpdateStrategy: s.pointer(inPlaceUpdateStrategy, 'Settings of in-place updates.'),
 };
 
 export const cloneSetRollingUpdate = s.object({
@@ -87,7 +87,7 @@ export type CloneSetRollingUpdate = s.TypeOf<typeof cloneSetRollingUpdate>;
 export const cloneSetUpdateStrategy = s.object({
   type: s.optional(
     s.oneOf(['RollingUpdate', 'OnDelete']),
-    'RollingUpdate (the default) moves Pods to a new template; OnDelete waits until somebody deletes them.',
+    'RollingUpdate (the default) updates Pods to a new template; OnDelete updates a Pod only after it is deleted.',
   ),
   rollingUpdate: s.pointer(cloneSetRollingUpdate, 'How a rolling update proceeds. Filled in for RollingUpdate.'),
 });
@@ -103,7 +103,7 @@ export const cloneSetUpdateStrategyV1alpha1 = s.object({
 });
 
 const identityFields = {
-  replicas: s.pointer(s.int32(), 'How many Pods to keep running. Default 1.'),
+  replicas: s.pointer(s.int32(), 'Number of desired Pods. Default 1.'),
   selector: s.required(
     labelSelector,
     'Which Pods belong to the set, by label. Must match the labels of the template; cannot be changed.',
@@ -117,12 +117,12 @@ const identityFields = {
 };
 
 const restFields = {
-  revisionHistoryLimit: s.pointer(s.int32(), 'How many revisions no Pod runs any more are kept. Default 10.'),
+  revisionHistoryLimit: s.pointer(s.int32(), 'Number of unused revisions to keep. Default 10.'),
   minReadySeconds: s.optional(
     s.int32(),
     'Seconds a Pod must have been ready before it counts as available. Default 0.',
   ),
-  lifecycle: s.pointer(lifecycle, 'Hooks at which Pods wait for somebody else.'),
+  lifecycle: s.pointer(lifecycle, 'Lifecycle hooks, at which Pods wait for another controller.'),
   progressDeadlineSeconds: s.pointer(
     s.int32(),
     'Seconds an update may take before condition Progressing turns False; nothing is stopped by it. Unset, or ' +
@@ -132,8 +132,8 @@ const restFields = {
 
 export const cloneSetSpec = s.object({
   ...identityFields,
-  scaleStrategy: s.optional(cloneSetScaleStrategy, 'How Pods are added and removed.'),
-  updateStrategy: s.optional(cloneSetUpdateStrategy, 'How Pods are moved to a changed template.'),
+  scaleStrategy: s.optional(cloneSetScaleStrategy, 'Strategy for scaling.'),
+  updateStrategy: s.optional(cloneSetUpdateStrategy, 'Strategy for updating Pods to a changed template.'),
   ...restFields,
 });
 export type CloneSetSpec = s.TypeOf<typeof cloneSetSpec>;
@@ -147,15 +147,15 @@ const scaleStrategyAsWritten = s.object({
 /** The spec as Go writes it, without the default that the server adds: `enablePVCReuse` is omitted if it is false. */
 export const cloneSetSpecAsWritten = s.object({
   ...identityFields,
-  scaleStrategy: s.optional(scaleStrategyAsWritten, 'How Pods are added and removed.'),
-  updateStrategy: s.optional(cloneSetUpdateStrategy, 'How Pods are moved to a changed template.'),
+  scaleStrategy: s.optional(scaleStrategyAsWritten, 'Strategy for scaling.'),
+  updateStrategy: s.optional(cloneSetUpdateStrategy, 'Strategy for updating Pods to a changed template.'),
   ...restFields,
 });
 
 export const cloneSetSpecV1alpha1 = s.object({
   ...identityFields,
-  scaleStrategy: s.optional(cloneSetScaleStrategyV1alpha1, 'How Pods are added and removed.'),
-  updateStrategy: s.optional(cloneSetUpdateStrategyV1alpha1, 'How Pods are moved to a changed template.'),
+  scaleStrategy: s.optional(cloneSetScaleStrategyV1alpha1, 'Strategy for scaling.'),
+  updateStrategy: s.optional(cloneSetUpdateStrategyV1alpha1, 'Strategy for updating Pods to a changed template.'),
   ...restFields,
 });
 
@@ -164,16 +164,16 @@ export const cloneSetCondition = s.object({
     s.oneOf(['Progressing', 'FailedScale', 'FailedUpdate']),
     'Progressing: how the update gets on. FailedScale, FailedUpdate: the last error in doing so.',
   ),
-  status: s.required(s.oneOf(['True', 'False', 'Unknown']), 'Whether it holds: True, False or Unknown.'),
+  status: s.required(s.oneOf(['True', 'False', 'Unknown']), 'Status of the condition: True, False or Unknown.'),
   lastUpdateTime: s.optional(s.dateTime(), 'When status or reason last changed; the progress deadline counts from it.'),
   lastTransitionTime: s.optional(s.dateTime(), 'When the status last changed.'),
-  reason: s.optional(s.string(), 'A word for programs, such as CloneSetAvailable or ProgressDeadlineExceeded.'),
-  message: s.optional(s.string(), 'A sentence for people with the particulars.'),
+  reason: s.optional(s.string(), 'Machine-readable reason, such as CloneSetAvailable or ProgressDeadlineExceeded.'),
+  message: s.optional(s.string(), 'Human-readable message with details.'),
 });
 export type CloneSetCondition = s.TypeOf<typeof cloneSetCondition>;
 
 export const cloneSetStatus = s.object({
-  observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
+  observedGeneration: s.optional(s.int64(), 'The metadata.generation that this status was observed for.'),
   replicas: s.required(s.int32(), 'Pods of the set that are neither finished nor being deleted.'),
   readyReplicas: s.required(s.int32(), 'Pods that are ready.'),
   availableReplicas: s.required(s.int32(), 'Pods that have been ready for minReadySeconds and wait in no hook.'),
@@ -184,12 +184,12 @@ export const cloneSetStatus = s.object({
     s.int32(),
     'Pods that should be at the update revision: replicas less partition.',
   ),
-  updateRevision: s.optional(s.string(), 'Name of the ControllerRevision that holds the present template.'),
+  updateRevision: s.optional(s.string(), 'Name of the ControllerRevision of the current template.'),
   currentRevision: s.optional(
     s.string(),
     'Name of the ControllerRevision every Pod was at before; becomes the update revision when all Pods have it.',
   ),
-  collisionCount: s.pointer(s.int32(), 'How often the name of a new revision was already taken by another.'),
+  collisionCount: s.pointer(s.int32(), 'Number of hash collisions of revision names.'),
   conditions: s.optional(s.list(cloneSetCondition), 'How scaling and updating get on.'),
   labelSelector: s.optional(s.string(), 'The selector as text, for autoscalers.'),
 });
@@ -220,8 +220,8 @@ export const cloneSet = kind('io.kruise.apps.v1beta1.CloneSet', doc, {
   ...facts,
   version: 'v1beta1',
   fields: {
-    spec: s.present(cloneSetSpec, 'The Pods wanted, and how to get there.'),
-    status: s.optional(cloneSetStatus, 'The Pods there are.'),
+    spec: s.present(cloneSetSpec, 'Desired state of the Pods, and how to reach it.'),
+    status: s.optional(cloneSetStatus, 'Observed state of the Pods.'),
   },
 });
 export type CloneSet = s.TypeOf<typeof cloneSet>;
@@ -230,8 +230,8 @@ export const cloneSetV1alpha1 = kind('io.kruise.apps.v1alpha1.CloneSet', doc, {
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(cloneSetSpecV1alpha1, 'The Pods wanted, and how to get there.'),
-    status: s.optional(cloneSetStatus, 'The Pods there are.'),
+    spec: s.present(cloneSetSpecV1alpha1, 'Desired state of the Pods, and how to reach it.'),
+    status: s.optional(cloneSetStatus, 'Observed state of the Pods.'),
   },
 });
 export type CloneSetV1alpha1 = s.TypeOf<typeof cloneSetV1alpha1>;

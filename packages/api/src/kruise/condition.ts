@@ -5,22 +5,22 @@ const type = s.string();
 
 /** A condition in the form that most Kruise kinds use. */
 export const condition = s.object({
-  type: s.required(type, 'Which respect this condition is about.'),
-  status: s.required(status, 'Whether it holds: True, False or Unknown.'),
+  type: s.required(type, 'Type of the condition.'),
+  status: s.required(status, 'Status of the condition: True, False or Unknown.'),
   lastTransitionTime: s.optional(s.dateTime(), 'When the status last changed.'),
-  reason: s.optional(s.string(), 'A word for programs that says why the status is what it is.'),
-  message: s.optional(s.string(), 'A sentence for people with the particulars.'),
+  reason: s.optional(s.string(), 'Machine-readable reason for the status.'),
+  message: s.optional(s.string(), 'Human-readable message with details.'),
 });
 export type Condition = s.TypeOf<typeof condition>;
 
 /** A condition of a job, which has the time of its last probe too. */
 export const jobCondition = s.object({
-  type: s.required(type, 'Which event in the life of the job this is.'),
+  type: s.required(type, 'Type of the condition of the job.'),
   status: s.required(status, 'Whether it has happened: True, False or Unknown.'),
   lastProbeTime: s.optional(s.dateTime(), 'When the job was last examined in this respect.'),
   lastTransitionTime: s.optional(s.dateTime(), 'When the status last changed.'),
-  reason: s.optional(s.string(), 'A word for programs that says why the status is what it is.'),
-  message: s.optional(s.string(), 'A sentence for people with the particulars.'),
+  reason: s.optional(s.string(), 'Machine-readable reason for the status.'),
+  message: s.optional(s.string(), 'Human-readable message with details.'),
 });
 export type JobCondition = s.TypeOf<typeof jobCondition>;
 
@@ -32,15 +32,18 @@ export const standardCondition = s.object({
       pattern:
         '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
     }),
-    'Which respect this condition is about: a CamelCase word, with a DNS prefix if it is not of Kruise.',
+    'Type of the condition in CamelCase, with a DNS prefix if it is not of Kruise.',
   ),
-  status: s.required(s.enumeration(['True', 'False', 'Unknown']), 'Whether it holds: True, False or Unknown.'),
-  observedGeneration: s.optional(s.int64({ minimum: 0 }), 'The metadata.generation this was concluded from.'),
+  status: s.required(s.enumeration(['True', 'False', 'Unknown']), 'Status of the condition: True, False or Unknown.'),
+  observedGeneration: s.optional(
+    s.int64({ minimum: 0 }),
+    'The metadata.generation that the condition was observed for.',
+  ),
   lastTransitionTime: s.required(s.dateTime(), 'When the status last changed.'),
   reason: s.required(
     s.string({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' }),
-    'A CamelCase word for programs that says why the status is what it is; never empty.',
+    'Machine-readable reason in CamelCase; never empty.',
   ),
-  message: s.required(s.string({ maxLength: 32768 }), 'A sentence for people with the particulars; may be empty.'),
+  message: s.required(s.string({ maxLength: 32768 }), 'Human-readable message with details; may be empty.'),
 });
 export type StandardCondition = s.TypeOf<typeof standardCondition>;

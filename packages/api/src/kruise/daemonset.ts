@@ -44,7 +44,7 @@ function updateStrategyWith<N extends s.Node>(rollingUpdate: N) {
   return s.object({
     type: s.optional(
       s.oneOf(['RollingUpdate', 'OnDelete']),
-      'RollingUpdate (the default) moves Pods to a new template; OnDelete waits until somebody deletes them.',
+      'RollingUpdate (the default) updates Pods to a new template; OnDelete updates a Pod only after it is deleted.',
     ),
     rollingUpdate: s.pointer(rollingUpdate, 'How a rolling update proceeds. Filled in for RollingUpdate.'),
   });
@@ -82,13 +82,16 @@ const trailingFields = {
     'How many Pods are created, deleted or updated in one step: a number, or a percentage of the desired nodes ' +
       'rounded down. Default 250.',
   ),
-  revisionHistoryLimit: s.pointer(s.int32(), 'How many revisions no Pod runs any more are kept. Default 10.'),
-  lifecycle: s.pointer(lifecycle, 'Hooks at which Pods wait for somebody else. Only preDelete is acted upon.'),
+  revisionHistoryLimit: s.pointer(s.int32(), 'Number of unused revisions to keep. Default 10.'),
+  lifecycle: s.pointer(
+    lifecycle,
+    'Lifecycle hooks, at which Pods wait for another controller. Only preDelete has an effect.',
+  ),
 };
 
 export const daemonSetSpec = s.object({
   ...leadingFields,
-  updateStrategy: s.optional(daemonSetUpdateStrategy, 'How Pods are moved to a changed template.'),
+  updateStrategy: s.optional(daemonSetUpdateStrategy, 'Strategy for updating Pods to a changed template.'),
   ...trailingFields,
   scaleStrategy: s.pointer(scaleStrategy, 'How Pods are created on nodes that have none.'),
 });
@@ -98,7 +101,7 @@ export const daemonSetSpecV1alpha1 = s.object({
   ...leadingFields,
   updateStrategy: s.optional(
     updateStrategyWith(rollingUpdateDaemonSetV1alpha1),
-    'How Pods are moved to a changed template.',
+    'Strategy for updating Pods to a changed template.',
   ),
   ...trailingFields,
 });
@@ -108,11 +111,11 @@ const statusFields = {
   numberMisscheduled: s.required(s.int32(), 'Nodes that have a Pod and should not.'),
   desiredNumberScheduled: s.required(s.int32(), 'Nodes that should have a Pod.'),
   numberReady: s.required(s.int32(), 'Nodes that should have a Pod and whose Pod is ready.'),
-  observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
+  observedGeneration: s.optional(s.int64(), 'The metadata.generation that this status was observed for.'),
   updatedNumberScheduled: s.required(s.int32(), 'Nodes whose Pod is at the newest revision.'),
   numberAvailable: s.optional(s.int32(), 'Nodes whose Pod has been ready for minReadySeconds.'),
   numberUnavailable: s.optional(s.int32(), 'Nodes that should have a Pod and have none that is available.'),
-  collisionCount: s.pointer(s.int32(), 'How often the name of a new revision was already taken by another.'),
+  collisionCount: s.pointer(s.int32(), 'Number of hash collisions of revision names.'),
   conditions: s.optional(s.list(condition), 'Not written by Kruise; here for those who read every workload alike.'),
 };
 
@@ -149,7 +152,7 @@ export const daemonSet = kind('io.kruise.apps.v1beta1.DaemonSet', doc, {
   ...facts,
   version: 'v1beta1',
   fields: {
-    spec: s.present(daemonSetSpec, 'The Pods wanted, and how to get there.'),
+    spec: s.present(daemonSetSpec, 'Desired state of the Pods, and how to reach it.'),
     status: s.optional(daemonSetStatus, 'The nodes, counted by what their Pods are like.'),
   },
 });
@@ -159,7 +162,7 @@ export const daemonSetV1alpha1 = kind('io.kruise.apps.v1alpha1.DaemonSet', doc, 
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(daemonSetSpecV1alpha1, 'The Pods wanted, and how to get there.'),
+    spec: s.present(daemonSetSpecV1alpha1, 'Desired state of the Pods, and how to reach it.'),
     status: s.optional(daemonSetStatusV1alpha1, 'The nodes, counted by what their Pods are like.'),
   },
 });

@@ -33,11 +33,11 @@ export const ephemeralJobStatus = s.object({
     s.list(jobCondition),
     'What has happened to the job: Initialized, MatchedEmpty, JobSucceeded, JobFailed or JobError.',
   ),
-  startTime: s.pointer(s.dateTime(), 'When the job was first taken in hand.'),
-  completionTime: s.pointer(s.dateTime(), 'When the job ended, well or not.'),
+  startTime: s.pointer(s.dateTime(), 'When the controller first observed the job.'),
+  completionTime: s.pointer(s.dateTime(), 'When the job completed or failed.'),
   phase: s.present(
     s.oneOf(['Succeeded', 'Failed', 'Waiting', 'Running', 'Paused', 'Error', 'Unknown']),
-    'Where the job stands, in a word.',
+    'Phase of the job.',
   ),
   match: s.present(s.int32(), 'Pods the job is about.'),
   running: s.present(s.int32(), 'Pods whose added containers run.'),
@@ -69,7 +69,7 @@ export const ephemeralJob = kind(
     ],
     fields: {
       spec: s.present(ephemeralJobSpec, 'What to add to which Pods.'),
-      status: s.optional(ephemeralJobStatus, 'How far the job is.'),
+      status: s.optional(ephemeralJobStatus, 'Progress of the job.'),
     },
   },
 );

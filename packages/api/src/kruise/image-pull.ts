@@ -40,7 +40,7 @@ export const imagePullJobTemplate = {
   ),
   parallelism: s.pointer(
     s.intOrString(),
-    'How many nodes fetch at the same time; a number, not a percentage. Default 1; 0 holds the job.',
+    'Number of nodes that pull in parallel; a number, not a percentage. Default 1; 0 pauses the job.',
   ),
   pullPolicy: s.pointer(pullPolicy, 'How often and how long a node tries.'),
   completionPolicy: s.required(

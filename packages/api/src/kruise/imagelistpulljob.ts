@@ -3,7 +3,7 @@ import { kind } from '../meta/kind.ts';
 import { ageColumn } from './columns.ts';
 import { imagePullJobTemplate } from './image-pull.ts';
 
-const doc = 'Fetches several images to many nodes before Pods need them there, through one ImagePullJob for each.';
+const doc = 'Pulls several images on many nodes before Pods need them there, through one ImagePullJob for each.';
 
 export const imageListPullJobSpec = s.object({
   images: s.required(s.list(s.string()), 'The images to fetch, with tag or digest: 1 to 255, each once.'),
@@ -18,7 +18,7 @@ const failedImageStatus = s.object({
 });
 
 export const imageListPullJobStatus = s.object({
-  startTime: s.pointer(s.dateTime(), 'When the job was first taken in hand.'),
+  startTime: s.pointer(s.dateTime(), 'When the controller first observed the job.'),
   completionTime: s.pointer(s.dateTime(), 'When the last image was done with.'),
   desired: s.required(s.int32(), 'Images to fetch.'),
   active: s.present(s.int32(), 'Images some node is fetching.'),
@@ -41,8 +41,8 @@ const facts = {
     ageColumn,
   ],
   fields: {
-    spec: s.present(imageListPullJobSpec, 'What to fetch where, and how.'),
-    status: s.optional(imageListPullJobStatus, 'How far the job is.'),
+    spec: s.present(imageListPullJobSpec, 'The images to pull, the nodes, and the policy.'),
+    status: s.optional(imageListPullJobStatus, 'Progress of the job.'),
   },
 } as const;
 

@@ -3,7 +3,7 @@ import { kind } from '../meta/kind.ts';
 import { ageColumn } from './columns.ts';
 import { imagePullJobTemplate } from './image-pull.ts';
 
-const doc = 'Fetches an image to many nodes before Pods need it there.';
+const doc = 'Pulls an image on many nodes before Pods need it there.';
 
 export const imagePullJobSpec = s.object({
   image: s.required(s.string(), 'The image to fetch, with tag or digest.'),
@@ -12,8 +12,8 @@ export const imagePullJobSpec = s.object({
 export type ImagePullJobSpec = s.TypeOf<typeof imagePullJobSpec>;
 
 export const imagePullJobStatus = s.object({
-  startTime: s.pointer(s.dateTime(), 'When the job was first taken in hand.'),
-  completionTime: s.pointer(s.dateTime(), 'When the job ended, well or not.'),
+  startTime: s.pointer(s.dateTime(), 'When the controller first observed the job.'),
+  completionTime: s.pointer(s.dateTime(), 'When the job completed or failed.'),
   desired: s.required(s.int32(), 'Nodes to fetch the image to.'),
   active: s.present(s.int32(), 'Nodes that are at it.'),
   succeeded: s.present(s.int32(), 'Nodes that have the image now.'),
@@ -38,8 +38,8 @@ const facts = {
   scope: 'Namespaced',
   subresources: ['status'],
   fields: {
-    spec: s.present(imagePullJobSpec, 'What to fetch where, and how.'),
-    status: s.optional(imagePullJobStatus, 'How far the job is.'),
+    spec: s.present(imagePullJobSpec, 'The images to pull, the nodes, and the policy.'),
+    status: s.optional(imagePullJobStatus, 'Progress of the job.'),
   },
 } as const;
 

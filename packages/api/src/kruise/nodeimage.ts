@@ -4,7 +4,7 @@ import { kind } from '../meta/kind.ts';
 import { ageColumn } from './columns.ts';
 import { imagePullPolicy, sandboxConfig } from './image-pull.ts';
 
-const doc = 'The images a node is to fetch, and how far it is. Has the name of its node; written by Kruise.';
+const doc = 'The images to pull on a node, and the progress. Has the name of its node; written by Kruise.';
 
 const pullSecretFields = {
   namespace: s.optional(s.string(), 'Namespace of the Secret.'),
@@ -60,10 +60,7 @@ export const nodeImageSpecV1alpha1 = s.object({
 
 export const imageTagStatus = s.object({
   tag: s.required(s.string(), 'Tag or digest of the image.'),
-  phase: s.required(
-    s.oneOf(['Waiting', 'Pulling', 'Succeeded', 'Failed']),
-    'Waiting for its turn on the node, Pulling, Succeeded or Failed.',
-  ),
+  phase: s.required(s.oneOf(['Waiting', 'Pulling', 'Succeeded', 'Failed']), 'Waiting, Pulling, Succeeded or Failed.'),
   progress: s.optional(s.int32(), 'How much has been fetched, 0 to 100; falls back when an attempt is repeated.'),
   startTime: s.pointer(s.dateTime(), 'When the node began.'),
   completionTime: s.pointer(s.dateTime(), 'When the node was done, well or not.'),

@@ -13,7 +13,7 @@ export type ContainerProbe = s.TypeOf<typeof containerProbe>;
 const podProbe = s.object({
   name: s.required(s.string(), 'Name of the Pod.'),
   namespace: s.required(s.string(), 'Namespace of the Pod.'),
-  uid: s.required(s.string(), 'The uid of the Pod, which tells it from a later one of the same name.'),
+  uid: s.required(s.string(), 'The uid of the Pod, which distinguishes it from a later one of the same name.'),
   IP: s.required(s.string(), 'The address probes over the network go to.'),
   probes: s.optional(s.list(containerProbe), 'What to probe in the Pod.'),
 });

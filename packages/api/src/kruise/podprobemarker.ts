@@ -43,7 +43,7 @@ export const podProbeMarkerSpec = s.object({
 export type PodProbeMarkerSpec = s.TypeOf<typeof podProbeMarkerSpec>;
 
 export const podProbeMarkerStatus = s.object({
-  observedGeneration: s.required(s.int64(), 'The metadata.generation that has been acted upon.'),
+  observedGeneration: s.required(s.int64(), 'The metadata.generation that the controller has observed.'),
   matchedPods: s.optional(s.int64(), 'Pods that are probed.'),
 });
 export type PodProbeMarkerStatus = s.TypeOf<typeof podProbeMarkerStatus>;

@@ -3,7 +3,7 @@ import { kind } from '../meta/kind.ts';
 import { labelSelector } from '../meta/label-selector.ts';
 
 const doc =
-  'Limits how many Pods of an application may be unavailable, whoever deletes, evicts, updates or resizes them.';
+  'Limits the number of unavailable Pods of an application, for deletions, evictions, updates and resizes alike.';
 
 // Unlike in the references of other kinds, the schema requires none of the three fields.
 const targetRef = s.object({
@@ -46,7 +46,7 @@ export const podUnavailableBudgetSpec = s.object({
 });
 export type PodUnavailableBudgetSpec = s.TypeOf<typeof podUnavailableBudgetSpec>;
 
-const generationDoc = 'The metadata.generation these figures were taken for.';
+const generationDoc = 'The metadata.generation that this status was observed for.';
 
 const statusFields = {
   disruptedPods: s.optional(

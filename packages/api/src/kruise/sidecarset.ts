@@ -180,13 +180,13 @@ export const sidecarSetSpecV1alpha1 = s.object({
 });
 
 export const sidecarSetStatus = s.object({
-  observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
+  observedGeneration: s.optional(s.int64(), 'The metadata.generation that this status was observed for.'),
   matchedPods: s.required(s.int32(), 'Pods that have the sidecars.'),
   updatedPods: s.required(s.int32(), 'Pods whose sidecars are as the spec wants them.'),
   readyPods: s.required(s.int32(), 'Pods that are ready, with the images they should have.'),
   updatedReadyPods: s.optional(s.int32(), 'Pods that are updated and ready.'),
-  latestRevision: s.optional(s.string(), 'Name of the ControllerRevision that holds the present spec.'),
-  collisionCount: s.pointer(s.int32(), 'How often the name of a new revision was already taken by another.'),
+  latestRevision: s.optional(s.string(), 'Name of the ControllerRevision of the current spec.'),
+  collisionCount: s.pointer(s.int32(), 'Number of hash collisions of revision names.'),
 });
 export type SidecarSetStatus = s.TypeOf<typeof sidecarSetStatus>;
 

@@ -29,12 +29,12 @@ export const rollingUpdateStatefulSetStrategy = s.object({
     'ReCreate (the default), InPlaceIfPossible or InPlaceOnly. The last two need readiness gate InPlaceUpdateReady ' +
       'in the template.',
   ),
-  paused: s.optional(s.boolean(), 'Stops updating Pods; scaling goes on. Default false.'),
+  paused: s.optional(s.boolean(), 'Pauses updates; scaling continues. Default false.'),
   unorderedUpdate: s.pointer(
     unorderedUpdate,
     'Update by priority instead of from the highest number down. Needs podManagementPolicy Parallel.',
   ),
-  inPlaceUpdateStrategy: s.pointer(inPlaceUpdateStrategy, 'Particulars of updating in place.'),
+  inPlaceUpdateStrategy: s.pointer(inPlaceUpdateStrategy, 'Settings of in-place updates.'),
   minReadySeconds: s.pointer(
     s.int32(),
     'Seconds a Pod must have been ready before it counts as available, 0 to 300. Default 0.',
@@ -45,7 +45,7 @@ export type RollingUpdateStatefulSetStrategy = s.TypeOf<typeof rollingUpdateStat
 export const statefulSetUpdateStrategy = s.object({
   type: s.optional(
     s.oneOf(['RollingUpdate', 'OnDelete']),
-    'RollingUpdate (the default) moves Pods to a new template; OnDelete waits until somebody deletes them.',
+    'RollingUpdate (the default) updates Pods to a new template; OnDelete updates a Pod only after it is deleted.',
   ),
   rollingUpdate: s.pointer(
     rollingUpdateStatefulSetStrategy,
@@ -104,8 +104,8 @@ const middleFields = {
     s.oneOf(['OrderedReady', 'Parallel']),
     'OrderedReady (the default) starts and stops Pods one by one; Parallel all at once. Cannot be changed.',
   ),
-  updateStrategy: s.optional(statefulSetUpdateStrategy, 'How Pods are moved to a changed template.'),
-  revisionHistoryLimit: s.pointer(s.int32(), 'How many revisions no Pod runs any more are kept. Default 10.'),
+  updateStrategy: s.optional(statefulSetUpdateStrategy, 'Strategy for updating Pods to a changed template.'),
+  revisionHistoryLimit: s.pointer(s.int32(), 'Number of unused revisions to keep. Default 10.'),
 };
 
 export const statefulSetSpec = s.object({
@@ -119,7 +119,7 @@ export const statefulSetSpec = s.object({
     s.list(s.intOrString()),
     'Numbers no Pod may have: single ones, or closed ranges such as "2-5". A Pod that has one moves to a free number.',
   ),
-  lifecycle: s.pointer(lifecycle, 'Hooks at which Pods wait for somebody else.'),
+  lifecycle: s.pointer(lifecycle, 'Lifecycle hooks, at which Pods wait for another controller.'),
   scaleStrategy: s.pointer(scaleStrategy, 'How fast the set is scaled out.'),
   persistentVolumeClaimRetentionPolicy: s.pointer(
     persistentVolumeClaimRetentionPolicy,
@@ -138,7 +138,7 @@ const volumeClaimStatus = s.object({
 });
 
 const statusFields = {
-  observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
+  observedGeneration: s.optional(s.int64(), 'The metadata.generation that this status was observed for.'),
   replicas: s.required(s.int32(), 'Pods that have been created, also those being deleted.'),
   readyReplicas: s.required(s.int32(), 'Pods that are running and ready.'),
   availableReplicas: s.required(s.int32(), 'Pods that have been ready for minReadySeconds.'),
@@ -148,8 +148,8 @@ const statusFields = {
 
 const trailingStatusFields = {
   currentRevision: s.optional(s.string(), 'Name of the ControllerRevision the Pods are updated from.'),
-  updateRevision: s.optional(s.string(), 'Name of the ControllerRevision that holds the present template.'),
-  collisionCount: s.pointer(s.int32(), 'How often the name of a new revision was already taken by another.'),
+  updateRevision: s.optional(s.string(), 'Name of the ControllerRevision of the current template.'),
+  collisionCount: s.pointer(s.int32(), 'Number of hash collisions of revision names.'),
   conditions: s.optional(s.list(condition), 'The last errors, of types FailedCreatePod and FailedUpdatePod.'),
   labelSelector: s.optional(s.string(), 'The selector as text, for autoscalers.'),
 };
@@ -187,8 +187,8 @@ export const statefulSet = kind('io.kruise.apps.v1beta1.StatefulSet', doc, {
   ...facts,
   version: 'v1beta1',
   fields: {
-    spec: s.present(statefulSetSpec, 'The Pods wanted, and how to get there.'),
-    status: s.optional(statefulSetStatus, 'The Pods there are.'),
+    spec: s.present(statefulSetSpec, 'Desired state of the Pods, and how to reach it.'),
+    status: s.optional(statefulSetStatus, 'Observed state of the Pods.'),
   },
 });
 export type StatefulSet = s.TypeOf<typeof statefulSet>;
@@ -197,8 +197,8 @@ export const statefulSetV1alpha1 = kind('io.kruise.apps.v1alpha1.StatefulSet', d
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(statefulSetSpecV1alpha1, 'The Pods wanted, and how to get there.'),
-    status: s.optional(statefulSetStatusV1alpha1, 'The Pods there are.'),
+    spec: s.present(statefulSetSpecV1alpha1, 'Desired state of the Pods, and how to reach it.'),
+    status: s.optional(statefulSetStatusV1alpha1, 'Observed state of the Pods.'),
   },
 });
 export type StatefulSetV1alpha1 = s.TypeOf<typeof statefulSetV1alpha1>;

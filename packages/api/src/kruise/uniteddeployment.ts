@@ -13,7 +13,7 @@ import { condition } from './condition.ts';
 import { scalePaths } from './scale.ts';
 import { statefulSetSpec } from './statefulset.ts';
 
-const doc = 'Runs one workload in each of several domains, such as zones, and divides the replicas among them.';
+const doc = 'Runs one workload in each of several subsets, such as zones, and distributes the replicas among them.';
 
 function templateOf<N extends s.Node>(spec: N) {
   return s.object({
@@ -27,11 +27,11 @@ function templatesWith<N extends s.Node>(cloneSet: N) {
   return s.object({
     statefulSetTemplate: s.pointer(
       templateOf(s.preserved<BuiltinStatefulSetSpec>()),
-      'Run a StatefulSet of Kubernetes in each domain.',
+      'Run a StatefulSet of Kubernetes in each subset.',
     ),
-    advancedStatefulSetTemplate: s.pointer(templateOf(statefulSetSpec), 'Run a StatefulSet of Kruise in each domain.'),
-    cloneSetTemplate: s.pointer(templateOf(cloneSet), 'Run a CloneSet in each domain.'),
-    deploymentTemplate: s.pointer(templateOf(s.preserved<DeploymentSpec>()), 'Run a Deployment in each domain.'),
+    advancedStatefulSetTemplate: s.pointer(templateOf(statefulSetSpec), 'Run a StatefulSet of Kruise in each subset.'),
+    cloneSetTemplate: s.pointer(templateOf(cloneSet), 'Run a CloneSet in each subset.'),
+    deploymentTemplate: s.pointer(templateOf(s.preserved<DeploymentSpec>()), 'Run a Deployment in each subset.'),
   });
 }
 
@@ -39,8 +39,11 @@ export const subsetTemplate = templatesWith(cloneSetSpec);
 export type SubsetTemplate = s.TypeOf<typeof subsetTemplate>;
 
 export const subset = s.object({
-  name: s.required(s.string(), 'Name of the domain, a DNS label, unique here; part of the name of its workload.'),
-  nodeSelectorTerm: s.optional(nodeSelectorTerm, 'The nodes of the domain, by matchExpressions. Cannot be changed.'),
+  name: s.required(
+    s.string(),
+    'Name of the subset, a DNS label, unique in the UnitedDeployment; part of the name of its workload.',
+  ),
+  nodeSelectorTerm: s.optional(nodeSelectorTerm, 'The nodes of the subset, by matchExpressions. Cannot be changed.'),
   tolerations: s.optional(s.list(toleration), 'Taints of the nodes its Pods put up with. Cannot be changed.'),
   replicas: s.pointer(
     s.intOrString(),
@@ -49,15 +52,15 @@ export const subset = s.object({
   ),
   minReplicas: s.pointer(
     s.intOrString(),
-    'What the domain gets before any other gets more than its own minimum: a number or a percentage. Default 0.',
+    'Minimum number of Pods, which the subset gets before any other exceeds its own minimum: a number or a percentage. Default 0.',
   ),
   maxReplicas: s.pointer(
     s.intOrString(),
-    'The most it gets: a number or a percentage. Unset: no limit; at least one domain must have none.',
+    'Maximum number of Pods: a number or a percentage. Unset: no limit; at least one subset must have none.',
   ),
   patch: s.optional(
     s.preserved<PodTemplateSpec>(),
-    'A strategic merge patch on the Pod template of this domain. Wins over nodeSelectorTerm and tolerations.',
+    'A strategic merge patch for the Pod template of this subset. Overrides nodeSelectorTerm and tolerations.',
   ),
 });
 export type Subset = s.TypeOf<typeof subset>;
@@ -65,16 +68,16 @@ export type Subset = s.TypeOf<typeof subset>;
 const adaptive = s.object({
   rescheduleCriticalSeconds: s.pointer(
     s.int32(),
-    'Seconds a Pod may wait for a node before its domain counts as full. Default 30.',
+    'Seconds a Pod may be unschedulable before its subset counts as full. Default 30.',
   ),
   unschedulableDuration: s.pointer(
     s.int32(),
-    'Seconds a domain is held to be full before it is tried again. With reserveUnschedulablePods: seconds a waiting ' +
-      'Pod must have been ready before its stand-in goes. Default 300.',
+    'Seconds a subset counts as full before it is tried again. With reserveUnschedulablePods: seconds a reserved ' +
+      'Pod must have been ready before its substitute is deleted. Default 300.',
   ),
   reserveUnschedulablePods: s.optional(
     s.boolean(),
-    'Let Pods that wait for a node wait on, with a stand-in in another domain. Default false; for CloneSets and ' +
+    'Reserve unschedulable Pods, with a substitute in another subset. Default false; for CloneSets and ' +
       'Deployments only.',
   ),
 });
@@ -82,41 +85,41 @@ const adaptive = s.object({
 export const unitedDeploymentScheduleStrategy = s.object({
   type: s.optional(
     s.enumeration(['Adaptive', 'Fixed', '']),
-    'Fixed (the default) keeps to the shares; Adaptive gives Pods that find no node to another domain.',
+    'Fixed (the default) keeps the distribution; Adaptive moves unschedulable Pods to another subset.',
   ),
-  adaptive: s.pointer(adaptive, 'Particulars of Adaptive.'),
+  adaptive: s.pointer(adaptive, 'Parameters of Adaptive.'),
 });
 export type UnitedDeploymentScheduleStrategy = s.TypeOf<typeof unitedDeploymentScheduleStrategy>;
 
 export const topology = s.object({
-  subsets: s.optional(s.list(subset), 'The domains, in the order they are filled.', {
+  subsets: s.optional(s.list(subset), 'The subsets, in the order in which they are filled.', {
     patchStrategy: 'merge',
     patchMergeKey: 'name',
   }),
-  scheduleStrategy: s.optional(unitedDeploymentScheduleStrategy, 'What to do about Pods that find no node.'),
+  scheduleStrategy: s.optional(unitedDeploymentScheduleStrategy, 'Strategy for unschedulable Pods.'),
 });
 export type Topology = s.TypeOf<typeof topology>;
 
 const manualUpdate = s.object({
-  partitions: s.optional(s.map(s.int32()), 'How many Pods stay at the old revision, by domain. Default 0.'),
+  partitions: s.optional(s.map(s.int32()), 'Number of Pods that stay at the old revision, by subset. Default 0.'),
 });
 
 export const unitedDeploymentUpdateStrategy = s.object({
   type: s.optional(s.enumeration(['Manual', '']), 'Manual, the only one there is.'),
-  manualUpdate: s.pointer(manualUpdate, 'How far each domain is updated.'),
+  manualUpdate: s.pointer(manualUpdate, 'Partitions of the subsets.'),
 });
 export type UnitedDeploymentUpdateStrategy = s.TypeOf<typeof unitedDeploymentUpdateStrategy>;
 
 function specWith<N extends s.Node>(template: N) {
   return s.object({
-    replicas: s.pointer(s.int32(), 'How many Pods to keep running in all domains together. Default 1.'),
+    replicas: s.pointer(s.int32(), 'Number of desired Pods in all subsets together. Default 1.'),
     selector: s.required(labelSelector, 'Which Pods belong here, by label. Must match the labels of the template.', {
       pointer: true,
     }),
-    template: s.optional(template, 'What to run in each domain: exactly one of the templates.'),
-    topology: s.optional(topology, 'The domains, and how the replicas are divided.'),
-    updateStrategy: s.optional(unitedDeploymentUpdateStrategy, 'How a changed template is carried out.'),
-    revisionHistoryLimit: s.pointer(s.int32(), 'How many revisions no workload is at any more are kept. Default 10.'),
+    template: s.optional(template, 'The workload of each subset: exactly one of the templates.'),
+    topology: s.optional(topology, 'The subsets, and the distribution of the replicas.'),
+    updateStrategy: s.optional(unitedDeploymentUpdateStrategy, 'Strategy for updating Pods to a changed template.'),
+    revisionHistoryLimit: s.pointer(s.int32(), 'Number of unused revisions to keep. Default 10.'),
   });
 }
 
@@ -131,31 +134,31 @@ const unitedDeploymentCondition = s.object({
     s.oneOf(['SubsetProvisioned', 'SubsetUpdated', 'SubsetFailure', 'UnitedDeploymentUpdated']),
     'Whether the workloads exist, are up to date, failed, or all have the present revision.',
   ),
-  status: s.optional(s.oneOf(['True', 'False', 'Unknown']), 'Whether it holds: True, False or Unknown.'),
+  status: s.optional(s.oneOf(['True', 'False', 'Unknown']), 'Status of the condition: True, False or Unknown.'),
   lastTransitionTime: s.optional(s.dateTime(), 'When the status last changed.'),
-  reason: s.optional(s.string(), 'A word for programs that says why the status is what it is.'),
-  message: s.optional(s.string(), 'A sentence for people with the particulars.'),
+  reason: s.optional(s.string(), 'Machine-readable reason for the status.'),
+  message: s.optional(s.string(), 'Human-readable message with details.'),
 });
 export type UnitedDeploymentCondition = s.TypeOf<typeof unitedDeploymentCondition>;
 
 export const unitedDeploymentSubsetStatus = s.object({
-  name: s.optional(s.string(), 'Name of the domain.'),
-  replicas: s.optional(s.int32(), 'Pods the domain is to have.'),
-  readyReplicas: s.optional(s.int32(), 'Pods of the domain that are ready.'),
-  partition: s.optional(s.int32(), 'Pods of the domain that are to stay at the old revision.'),
-  reservedPods: s.optional(s.int32(), 'Pods of the domain that wait for a node while a stand-in runs elsewhere.'),
-  conditions: s.optional(s.list(condition), 'Schedulable is False while the domain is held to be full.'),
+  name: s.optional(s.string(), 'Name of the subset.'),
+  replicas: s.optional(s.int32(), 'Number of desired Pods of the subset.'),
+  readyReplicas: s.optional(s.int32(), 'Pods of the subset that are ready.'),
+  partition: s.optional(s.int32(), 'Desired Pods of the subset at the old revision.'),
+  reservedPods: s.optional(s.int32(), 'Reserved Pods of the subset, whose substitutes run in other subsets.'),
+  conditions: s.optional(s.list(condition), 'Schedulable is False while the subset counts as full.'),
 });
 export type UnitedDeploymentSubsetStatus = s.TypeOf<typeof unitedDeploymentSubsetStatus>;
 
 const leadingStatusFields = {
-  observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
-  readyReplicas: s.optional(s.int32(), 'Pods that are ready, in all domains.'),
-  replicas: s.required(s.int32(), 'Pods there are, in all domains, without those that wait for a node.'),
+  observedGeneration: s.optional(s.int64(), 'The metadata.generation that this status was observed for.'),
+  readyReplicas: s.optional(s.int32(), 'Pods that are ready, in all subsets.'),
+  replicas: s.required(s.int32(), 'Pods in all subsets, without reserved ones.'),
   updatedReplicas: s.required(s.int32(), 'Pods at the present revision.'),
-  reservedPods: s.optional(s.int32(), 'Pods that wait for a node while a stand-in runs elsewhere.'),
+  reservedPods: s.optional(s.int32(), 'Reserved Pods, whose substitutes run in other subsets.'),
   updatedReadyReplicas: s.optional(s.int32(), 'Pods at the present revision that are ready.'),
-  collisionCount: s.pointer(s.int32(), 'How often the name of a new revision was already taken by another.'),
+  collisionCount: s.pointer(s.int32(), 'Number of hash collisions of revision names.'),
   currentRevision: s.required(
     s.string(),
     'Name of the ControllerRevision every Pod was at before; becomes the present one when all Pods have it.',
@@ -163,26 +166,26 @@ const leadingStatusFields = {
 };
 
 const trailingStatusFields = {
-  subsetStatuses: s.optional(s.list(unitedDeploymentSubsetStatus), 'The same figures for each domain.'),
+  subsetStatuses: s.optional(s.list(unitedDeploymentSubsetStatus), 'Status of each subset.'),
   conditions: s.optional(s.list(unitedDeploymentCondition), 'How creating and updating the workloads gets on.'),
   labelSelector: s.optional(s.string(), 'The selector as text, for autoscalers.'),
 };
 
 export const unitedDeploymentStatus = s.object({
   ...leadingStatusFields,
-  updatedRevision: s.optional(s.string(), 'Name of the ControllerRevision that holds the present template.'),
+  updatedRevision: s.optional(s.string(), 'Name of the ControllerRevision of the current template.'),
   ...trailingStatusFields,
 });
 export type UnitedDeploymentStatus = s.TypeOf<typeof unitedDeploymentStatus>;
 
 const updateStatus = s.object({
-  updatedRevision: s.optional(s.string(), 'Name of the ControllerRevision that holds the present template.'),
-  currentPartitions: s.optional(s.map(s.int32()), 'Pods that are to stay at the old revision, by domain.'),
+  updatedRevision: s.optional(s.string(), 'Name of the ControllerRevision of the current template.'),
+  currentPartitions: s.optional(s.map(s.int32()), 'Desired Pods at the old revision, by subset.'),
 });
 
 export const unitedDeploymentStatusV1alpha1 = s.object({
   ...leadingStatusFields,
-  subsetReplicas: s.optional(s.map(s.int32()), 'Pods each domain is to have, by name.'),
+  subsetReplicas: s.optional(s.map(s.int32()), 'Desired Pods of each subset, by name.'),
   ...trailingStatusFields,
   updateStatus: s.pointer(updateStatus, 'How far the update is.'),
 });
@@ -208,8 +211,8 @@ export const unitedDeployment = kind('io.kruise.apps.v1beta1.UnitedDeployment', 
   ...facts,
   version: 'v1beta1',
   fields: {
-    spec: s.present(unitedDeploymentSpec, 'The Pods wanted, and how they are divided.'),
-    status: s.optional(unitedDeploymentStatus, 'The Pods there are.'),
+    spec: s.present(unitedDeploymentSpec, 'Desired state of the Pods, and their distribution.'),
+    status: s.optional(unitedDeploymentStatus, 'Observed state of the Pods.'),
   },
 });
 export type UnitedDeployment = s.TypeOf<typeof unitedDeployment>;
@@ -218,8 +221,8 @@ export const unitedDeploymentV1alpha1 = kind('io.kruise.apps.v1alpha1.UnitedDepl
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(unitedDeploymentSpecV1alpha1, 'The Pods wanted, and how they are divided.'),
-    status: s.optional(unitedDeploymentStatusV1alpha1, 'The Pods there are.'),
+    spec: s.present(unitedDeploymentSpecV1alpha1, 'Desired state of the Pods, and their distribution.'),
+    status: s.optional(unitedDeploymentStatusV1alpha1, 'Observed state of the Pods.'),
   },
 });
 export type UnitedDeploymentV1alpha1 = s.TypeOf<typeof unitedDeploymentV1alpha1>;

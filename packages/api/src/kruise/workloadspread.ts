@@ -8,13 +8,13 @@ import { condition, standardCondition } from './condition.ts';
 import { targetReference } from './target-reference.ts';
 
 const doc =
-  'Spreads the Pods of a workload over groups of nodes, by sending each new Pod to the first group with room.';
+  'Spreads the Pods of a workload over subsets of nodes, by assigning each new Pod to the first subset with a free place.';
 
-const requiredDoc = 'Where the Pods of the group must run, by node labels and fields.';
-const preferredDoc = 'Where the Pods of the group had better run, by weight.';
+const requiredDoc = 'Required node selector term of the subset.';
+const preferredDoc = 'Preferred node selector terms of the subset, by weight.';
 
 const leadingSubsetFields = {
-  name: s.required(s.string(), 'Name of the group, unique here.'),
+  name: s.required(s.string(), 'Name of the subset, unique in the WorkloadSpread.'),
 };
 
 const trailingSubsetFields = {
@@ -23,7 +23,7 @@ const trailingSubsetFields = {
     s.intOrString(),
     'The most Pods it takes: a number, or a percentage of the replicas rounded up. Unset: no limit.',
   ),
-  patch: s.optional(s.preserved<PodTemplateSpec>(), 'A strategic merge patch on the Pods of the group.'),
+  patch: s.optional(s.preserved<PodTemplateSpec>(), 'A strategic merge patch for the Pods of the subset.'),
 };
 
 export const workloadSpreadSubset = s.object({
@@ -46,16 +46,16 @@ const adaptive = s.object({
   disableSimulationSchedule: s.optional(s.boolean(), 'Accepted for older manifests; nothing acts on it.'),
   rescheduleCriticalSeconds: s.pointer(
     s.int32(),
-    'Seconds a Pod may wait for a node before it is deleted, to be made anew in another group. Unset or 0: for ever.',
+    'Seconds a Pod may be unschedulable before it is deleted and recreated in another subset. Unset or 0: no limit.',
   ),
 });
 
 export const workloadSpreadScheduleStrategy = s.object({
   type: s.optional(
     s.enumeration(['Adaptive', 'Fixed', '']),
-    'Fixed (the default) leaves Pods where they were sent; Adaptive takes those that find no node to another group.',
+    'Fixed (the default) keeps Pods in their subset; Adaptive moves unschedulable Pods to another subset.',
   ),
-  adaptive: s.pointer(adaptive, 'Particulars of Adaptive.'),
+  adaptive: s.pointer(adaptive, 'Parameters of Adaptive.'),
 });
 export type WorkloadSpreadScheduleStrategy = s.TypeOf<typeof workloadSpreadScheduleStrategy>;
 
@@ -69,11 +69,11 @@ function specWith<N extends s.Node>(subset: N) {
       },
     ),
     targetFilter: s.pointer(targetFilter, 'Spread only some of its Pods.'),
-    subsets: s.required(s.list(subset), 'The groups, in the order they are filled; at least one.', {
+    subsets: s.required(s.list(subset), 'The subsets, in the order in which they are filled; at least one.', {
       patchStrategy: 'merge',
       patchMergeKey: 'name',
     }),
-    scheduleStrategy: s.optional(workloadSpreadScheduleStrategy, 'What to do about Pods that find no node.'),
+    scheduleStrategy: s.optional(workloadSpreadScheduleStrategy, 'Strategy for unschedulable Pods.'),
   });
 }
 
@@ -82,17 +82,20 @@ export type WorkloadSpreadSpec = s.TypeOf<typeof workloadSpreadSpec>;
 
 function subsetStatusWith<N extends s.Node>(conditions: N) {
   return s.object({
-    name: s.required(s.string(), 'Name of the group.'),
-    replicas: s.required(s.int32(), 'Pods the group has.'),
-    conditions: s.optional(conditions, 'Schedulable is False while the group is held to have no room on its nodes.'),
+    name: s.required(s.string(), 'Name of the subset.'),
+    replicas: s.required(s.int32(), 'Number of Pods of the subset.'),
+    conditions: s.optional(
+      conditions,
+      'Schedulable is False while the subset is considered to have no capacity on its nodes.',
+    ),
     missingReplicas: s.required(s.int32(), 'How many more Pods it takes; -1 if there is no limit.'),
     creatingPods: s.optional(
       s.map(s.dateTime()),
-      'Pods sent to the group that have not been seen yet, with the time they were sent.',
+      'Pods that were admitted to the subset and have not been observed yet, with the time of admission.',
     ),
     deletingPods: s.optional(
       s.map(s.dateTime()),
-      'Pods of the group whose deletion was let pass and that are still seen, with the time.',
+      'Pods of the subset whose deletion was admitted and that still exist, with the time.',
     ),
   });
 }
@@ -102,11 +105,11 @@ export type WorkloadSpreadSubsetStatus = s.TypeOf<typeof workloadSpreadSubsetSta
 
 function statusWith<N extends s.Node>(subsetStatus: N) {
   return s.object({
-    observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
-    subsetStatuses: s.optional(s.list(subsetStatus), 'The groups, in the order of the spec.'),
+    observedGeneration: s.optional(s.int64(), 'The metadata.generation that this status was observed for.'),
+    subsetStatuses: s.optional(s.list(subsetStatus), 'The subsets, in the order of the spec.'),
     versionedSubsetStatuses: s.optional(
       s.map(s.list(subsetStatus)),
-      'The same for each version of the Pods, so that an update does not fill a group with Pods about to go.',
+      'Status of the subsets for each version of the Pods, so that an update does not fill a subset with outdated Pods.',
     ),
   });
 }
@@ -128,7 +131,7 @@ const facts = {
       name: 'Adaptive',
       type: 'boolean',
       jsonPath: '.spec.scheduleStrategy.type[?(@ == "Adaptive")]',
-      doc: 'Whether Pods that find no node are taken to another group.',
+      doc: 'Whether unschedulable Pods are moved to another subset.',
     },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],

@@ -38,7 +38,7 @@ export type GroupVersionForDiscovery = s.TypeOf<typeof groupVersionForDiscovery>
 
 export const apiGroup = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup', 'An API group, and its versions.', {
   ...typeMeta,
-  name: s.required(1, s.string(), 'Name of the group.'),
+  name: s.required(1, s.string(), 'Name of the subset.'),
   versions: s.required(2, s.atomicList(groupVersionForDiscovery), 'Its versions, the preferred one first.'),
   preferredVersion: s.optional(3, groupVersionForDiscovery, 'The version the server prefers, which clients best use.'),
   serverAddressByClientCIDRs: s.optional(

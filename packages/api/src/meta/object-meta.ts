@@ -50,7 +50,7 @@ export const objectMeta = s.object(
     generateName: s.optional(
       2,
       s.string(),
-      'If name is empty: what a name is made from, by adding five random characters. A name already taken is tried anew a few times.',
+      'If name is empty: prefix of a generated name, to which five random characters are added. A name that exists is generated again a few times.',
     ),
     namespace: s.optional(3, s.string(), 'Namespace of the object; empty if its kind has none. Cannot be changed.'),
     selfLink: s.optional(4, s.string(), 'No longer written.'),
@@ -103,7 +103,7 @@ export const objectMeta = s.object(
     finalizers: s.optional(
       14,
       s.set(s.string()),
-      'Who must agree before the object vanishes; each removes its own entry, in any order.',
+      'Finalizers that block the deletion of the object; each controller removes its own entry, in any order.',
       { patchStrategy: 'merge' },
     ),
     managedFields: s.optional(

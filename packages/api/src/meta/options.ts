@@ -95,7 +95,7 @@ export const listOptions = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.ListOp
   allowWatchBookmarks: s.optional(
     9,
     s.boolean(),
-    'Send an event of type BOOKMARK now and then, which tells how far the watch is.',
+    'Send periodic events of type BOOKMARK with the current resourceVersion of the watch.',
   ),
   resourceVersion: s.optional(
     4,
@@ -116,7 +116,7 @@ export const listOptions = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.ListOp
   continue: s.optional(
     8,
     s.string(),
-    'What the last answer gave to go on with. Nothing else may be changed meanwhile; 410 Gone says to begin anew.',
+    'The continue token of the last response. No other option may change meanwhile; 410 Gone means that the list must be restarted.',
   ),
   sendInitialEvents: s.pointer(
     11,

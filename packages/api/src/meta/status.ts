@@ -6,8 +6,8 @@ export const statusCause = s.object(
   'io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause',
   'One of the faults that made a call fail.',
   {
-    reason: s.optional(1, s.string({ goType: 'v1.CauseType' }), 'A word for programs, such as FieldValueInvalid.'),
-    message: s.optional(2, s.string(), 'A sentence for people.'),
+    reason: s.optional(1, s.string({ goType: 'v1.CauseType' }), 'Machine-readable reason, such as FieldValueInvalid.'),
+    message: s.optional(2, s.string(), 'Human-readable message.'),
     field: s.optional(3, s.string(), 'The field at fault, such as spec.containers[0].name.'),
   },
 );
@@ -34,11 +34,11 @@ export const status = s.object(
     ...typeMeta,
     metadata: s.optional(1, listMeta, 'The metadata of a list, empty as a rule.'),
     status: s.optional(2, s.string(), 'Success or Failure.'),
-    message: s.optional(3, s.string(), 'A sentence for people.'),
+    message: s.optional(3, s.string(), 'Human-readable message.'),
     reason: s.optional(
       4,
       s.string({ goType: 'v1.StatusReason' }),
-      'A word for programs, such as NotFound or Conflict.',
+      'Machine-readable reason, such as NotFound or Conflict.',
     ),
     details: s.pointer(5, statusDetails, 'What the call was about, if that is known.', { listType: 'atomic' }),
     code: s.optional(6, s.int32(), 'The HTTP status; 0 if none was given.'),

@@ -8,11 +8,8 @@ export const tableColumnDefinition = s.object(
   {
     name: s.required(s.string(), 'Its heading.'),
     type: s.required(s.string(), 'What its cells are: integer, number, string, boolean or date.'),
-    format: s.required(
-      s.string(),
-      'What they are more precisely; name marks the column that tells which object it is.',
-    ),
-    description: s.required(s.string(), 'What the column tells, for people.'),
+    format: s.required(s.string(), 'What they are more precisely; name marks the column with the name of the object.'),
+    description: s.required(s.string(), 'Human-readable description of the column.'),
     priority: s.required(s.int32(), '0 for a column always shown; the greater, the wider the output must be.'),
   },
 );
@@ -26,9 +23,9 @@ export const tableRowCondition = s.object(
       s.string({ goType: 'v1.RowConditionType' }),
       'Completed is the only one: the row is about something that is done with.',
     ),
-    status: s.required(s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
-    reason: s.optional(s.string(), 'A word for programs that says why.'),
-    message: s.optional(s.string(), 'A sentence for people.'),
+    status: s.required(s.string({ goType: 'v1.ConditionStatus' }), 'Status of the condition: True, False or Unknown.'),
+    reason: s.optional(s.string(), 'Machine-readable reason for the status.'),
+    message: s.optional(s.string(), 'Human-readable message.'),
   },
 );
 export type TableRowCondition = s.TypeOf<typeof tableRowCondition>;

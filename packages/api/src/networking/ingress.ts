@@ -39,7 +39,7 @@ export const ingressTLS = s.object('io.k8s.api.networking.v1.IngressTLS', 'Hosts
     s.atomicList(s.string()),
     'Names that are in the certificate. Unset: as the controller decides.',
   ),
-  secretName: s.optional(2, s.string(), 'Secret with certificate and key. Unset: the host is told by SNI only.'),
+  secretName: s.optional(2, s.string(), 'Secret with certificate and key. Unset: TLS is routed by SNI only.'),
 });
 export type IngressTLS = s.TypeOf<typeof ingressTLS>;
 

@@ -13,7 +13,7 @@ export const parentReference = s.object(
 );
 export type ParentReference = s.TypeOf<typeof parentReference>;
 
-export const ipAddressSpec = s.object('io.k8s.api.networking.v1.IPAddressSpec', 'Whom an address belongs to.', {
+export const ipAddressSpec = s.object('io.k8s.api.networking.v1.IPAddressSpec', 'The owner of an address.', {
   parentRef: s.required(1, parentReference, 'The object it was taken for. Must be given; cannot be changed.', {
     omitEmpty: true,
     pointer: true,
@@ -32,7 +32,7 @@ export const ipAddress = kind(
     scope: 'Cluster',
     shortNames: ['ip'],
     fields: {
-      spec: s.optional(2, ipAddressSpec, 'Whom it belongs to.'),
+      spec: s.optional(2, ipAddressSpec, 'The owner of the address.'),
     },
   },
 );

@@ -17,7 +17,7 @@ export type IPBlock = s.TypeOf<typeof ipBlock>;
 
 export const networkPolicyPeer = s.object(
   'io.k8s.api.networking.v1.NetworkPolicyPeer',
-  'Who may talk; one of the forms, or both selectors together.',
+  'A peer: one of the forms, or both selectors together.',
   {
     podSelector: s.pointer(
       1,
@@ -35,7 +35,7 @@ export const networkPolicyIngressRule = s.object(
   'Traffic that may come in: from any of these, to any of these ports.',
   {
     ports: s.optional(1, s.atomicList(networkPolicyPort), 'To which ports. Empty: all.'),
-    from: s.optional(2, s.atomicList(networkPolicyPeer), 'From whom. Empty: everybody.'),
+    from: s.optional(2, s.atomicList(networkPolicyPeer), 'Sources. Empty: all.'),
   },
 );
 export type NetworkPolicyIngressRule = s.TypeOf<typeof networkPolicyIngressRule>;
@@ -45,7 +45,7 @@ export const networkPolicyEgressRule = s.object(
   'Traffic that may go out: to any of these, to any of these ports.',
   {
     ports: s.optional(1, s.atomicList(networkPolicyPort), 'To which ports. Empty: all.'),
-    to: s.optional(2, s.atomicList(networkPolicyPeer), 'To whom. Empty: everybody.'),
+    to: s.optional(2, s.atomicList(networkPolicyPeer), 'Destinations. Empty: all.'),
   },
 );
 export type NetworkPolicyEgressRule = s.TypeOf<typeof networkPolicyEgressRule>;

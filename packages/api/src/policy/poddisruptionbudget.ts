@@ -33,7 +33,7 @@ export const podDisruptionBudgetStatus = s.object(
   'io.k8s.api.policy.v1.PodDisruptionBudgetStatus',
   'How much of a budget is left.',
   {
-    observedGeneration: s.optional(1, s.int64(), 'The metadata.generation these figures were taken for.'),
+    observedGeneration: s.optional(1, s.int64(), 'The metadata.generation that this status was observed for.'),
     disruptedPods: s.optional(
       2,
       s.map(s.time()),

@@ -4,7 +4,7 @@ import { roleRef, subject } from './subject.ts';
 
 export const clusterRoleBinding = kind(
   'io.k8s.api.rbac.v1.ClusterRoleBinding',
-  'Gives a ClusterRole to somebody, in the whole cluster.',
+  'Grants a ClusterRole to subjects in the whole cluster.',
   {
     group: 'rbac.authorization.k8s.io',
     version: 'v1',
@@ -12,7 +12,7 @@ export const clusterRoleBinding = kind(
     plural: 'clusterrolebindings',
     scope: 'Cluster',
     fields: {
-      subjects: s.optional(2, s.atomicList(subject), 'To whom it is given.'),
+      subjects: s.optional(2, s.atomicList(subject), 'Subjects that get the role.'),
       roleRef: s.required(3, roleRef, 'Which ClusterRole. Cannot be changed.'),
     },
   },

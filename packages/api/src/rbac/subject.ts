@@ -2,7 +2,7 @@ import * as s from '@kruise/schema';
 
 export const subject = s.object(
   'io.k8s.api.rbac.v1.Subject',
-  'Who is given a role.',
+  'A subject of a binding.',
   {
     kind: s.required(1, s.string(), 'User, Group or ServiceAccount.'),
     apiGroup: s.optional(

@@ -2,7 +2,7 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
 export const tokenRequest = s.object('io.k8s.api.storage.v1.TokenRequest', 'A token a driver wants.', {
-  audience: s.required(1, s.string(), 'Whom it is for. Empty: the API server.'),
+  audience: s.required(1, s.string(), 'Audience of the token. Empty: the API server.'),
   expirationSeconds: s.pointer(
     2,
     s.int64(),
@@ -17,7 +17,11 @@ export const csiDriverSpec = s.object('io.k8s.api.storage.v1.CSIDriverSpec', 'Wh
     s.boolean(),
     'Whether volumes must be attached to a node before they are mounted. Default true. Cannot be changed.',
   ),
-  podInfoOnMount: s.pointer(2, s.boolean(), 'Whether to tell it about the Pod when mounting. Default false.'),
+  podInfoOnMount: s.pointer(
+    2,
+    s.boolean(),
+    'Whether to pass Pod information to the driver when mounting. Default false.',
+  ),
   volumeLifecycleModes: s.optional(
     3,
     s.set(s.string({ goType: 'v1.VolumeLifecycleMode' })),
@@ -26,7 +30,7 @@ export const csiDriverSpec = s.object('io.k8s.api.storage.v1.CSIDriverSpec', 'Wh
   storageCapacity: s.pointer(
     4,
     s.boolean(),
-    'Whether the scheduler looks at the room it tells of in CSIStorageCapacity objects. Default false.',
+    'Whether the scheduler uses the capacity that the driver reports in CSIStorageCapacity objects. Default false.',
   ),
   fsGroupPolicy: s.pointer(
     5,

@@ -39,7 +39,11 @@ export const volumeAttachmentStatus = s.object(
   'What became of an attachment.',
   {
     attached: s.required(1, s.boolean(), 'Whether it is attached.'),
-    attachmentMetadata: s.optional(2, s.map(s.string()), 'What the driver told on attaching, for mounting.'),
+    attachmentMetadata: s.optional(
+      2,
+      s.map(s.string()),
+      'Metadata that the driver returned on attaching, for mounting.',
+    ),
     attachError: s.pointer(3, volumeError, 'What went wrong in attaching.'),
     detachError: s.pointer(4, volumeError, 'What went wrong in detaching.'),
   },

@@ -56,7 +56,7 @@ export function podProbeController({ nodes, selection, prober }: PodProbeOptions
     effects: {
       async follow(input) {
         // The input of the effect comes from `decide`.
-        const { name, told } = input as Pick<Observed, 'name' | 'told'>;
+        const { name, told } = input as Omit<Observed, 'findings'>;
         prober.follow(name, told);
       },
     },
