@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// `npm create @kruise/controller greeter`: a folder with a controller, its test, and what it takes to run them.
-//   --packages FOLDER   take Kruise's packages from the tarballs there (`npm run pack`), not from the registry
-// Plain JavaScript: what is installed is not stripped of types.
+// `npm create @kruise/controller greeter`: creates a project with a controller, its test and its configuration.
+//   --packages FOLDER   use the tarballs of Kruise packages in this folder (`npm run pack`), not from the registry
+// Plain JavaScript, because Node.js does not strip types in node_modules.
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -6,12 +6,12 @@ import { runControllers } from '@kruise/client/manager';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { decide, greeter } from './controller.ts';
 
-test('a Namespace that is greeted is left alone', () => {
+test('a Namespace with the label needs no action', () => {
   const metadata = { name: 'shop', labels: { 'example.com/hello': 'world' } };
   assert.deepEqual(decide({ apiVersion: 'v1', kind: 'Namespace', metadata }).actions, []);
 });
 
-test('every Namespace is greeted', async () => {
+test('every Namespace gets the label', async () => {
   await using server = await startTestServer();
   const { client } = server;
   const stop = new AbortController();

@@ -29,7 +29,7 @@ const weathers = {
 } as const satisfies { readonly [kind: string]: Partial<Weather> };
 
 export type WeatherFault = keyof typeof weathers;
-/** Faults of processes and machines, which plans can contain; `refusals.ts` draws rejected writes. */
+/** Faults of processes and machines, which plans can contain; `rejections.ts` draws rejected writes. */
 export type ProcessFaultKind = WeatherFault | 'crashes' | 'has a wrong clock' | 'loses power';
 export type FaultKind = ProcessFaultKind | RefusalKind;
 

@@ -35,7 +35,7 @@ import {
 } from './workloads.ts';
 import { writesAreBounded } from './write-rates.ts';
 
-/** Invariants that must hold at every step. `at-rest.ts` has those that hold after convergence. */
+/** Invariants that must hold at every step. `convergence.ts` has those that hold after convergence. */
 export const invariants: readonly Invariant[] = [
   acknowledgedWritesStay,
   advancedDaemonSetsKeepToPartitions,

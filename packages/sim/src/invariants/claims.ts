@@ -1,5 +1,5 @@
 /**
- * PVCs exist for as long as their retention policy says. `at-rest.ts` checks PVCs that are left over after convergence.
+ * PVCs exist for as long as their retention policy says. `convergence.ts` checks PVCs that are left over after convergence.
  */
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { pod } from '@kruise/api/core/pod';

@@ -1,4 +1,4 @@
-/** ControllerRevisions exist as long as an active Pod uses them. `at-rest.ts` checks the number of unused ones. */
+/** ControllerRevisions exist as long as an active Pod uses them. `convergence.ts` checks the number of unused ones. */
 import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { pod } from '@kruise/api/core/pod';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
